@@ -17,7 +17,7 @@ from bench.steal import Steal
 from tests.chaos.faults.groups import GROUPS
 from tests.chaos.runner import Outcome, Plan, run
 from tests.chaos.table import markdown, plain, written_into
-from tests.harness.until_stopped import until_stopped
+from tests.harness.eventually import until_stopped
 
 # The exit status of a program that was stopped with Ctrl-C.
 STOPPED = 130
@@ -84,20 +84,14 @@ def report(outcome: Outcome, seed: int, stolen: str, table: Path | None) -> int:
     for skipped in outcome.skipped:
         sys.stdout.write(f"{skipped}\n")
     if table is not None:
-        command = f'make chaos ARGS="--seed {seed}"'
-        text = markdown(
-            outcome.results,
-            command=command,
-            commit=commit(),
-            minutes=outcome.seconds / 60,
-            stolen=stolen,
-            notes=outcome.skipped,
-        )
+        command = f'`make chaos ARGS="--seed {seed}"` at {commit()}'
+        minutes, notes = outcome.seconds / 60, outcome.skipped
+        text = markdown(outcome.results, command=command, minutes=minutes, stolen=stolen, notes=notes)
         table.write_text(written_into(table.read_text() if table.exists() else "", text))
         sys.stdout.write(f"The table is in {table}.\n")
     problems = outcome.problems
-    minutes = f"{outcome.seconds / 60:.1f} minutes, {stolen or 'unknown'} stolen by other machines"
-    sys.stdout.write(f"{len(problems)} problems; seed {seed}; {minutes}\n")
+    took = f"{outcome.seconds / 60:.1f} minutes, {stolen or 'unknown'} stolen by other machines"
+    sys.stdout.write(f"{len(problems)} problems; seed {seed}; {took}\n")
     return 1 if problems else 0
 
 

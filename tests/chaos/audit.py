@@ -3,11 +3,11 @@
 import asyncio
 import time
 from collections import Counter
-from typing import Any, Protocol
 
 from msgspec import Struct
 
-from tests.chaos.ledger import Fact, Ledger
+from tests.chaos.arena import Arena
+from tests.chaos.ledger import Fact
 
 SETTLE_SECONDS = 90.0
 UNLOGGED = """
@@ -41,15 +41,6 @@ SELECT (SELECT count(*) FROM bookings.bookings WHERE studio_id = $1) AS booking,
 """
 
 
-class Audited(Protocol):
-    """What was written to some studios, and a way to look at the database."""
-
-    ledger: Ledger
-    studio_ids: list[str]
-
-    async def rows(self, sql: str, *args: Any) -> list[Any]: ...
-
-
 class Findings(Struct):
     """Each list holds sentences; all of them must be empty."""
 
@@ -59,57 +50,57 @@ class Findings(Struct):
     stuck: list[str] = []
 
 
-async def settle(audited: Audited, seconds: float = SETTLE_SECONDS) -> Findings:
+async def settle(arena: Arena, seconds: float = SETTLE_SECONDS) -> Findings:
     """Waits until everything that was acknowledged has arrived, and reports what has not."""
     found = Findings()
     deadline = time.monotonic() + seconds
     waiting = -1
     while time.monotonic() < deadline:
-        if not audited.ledger.missing():
-            waiting = await _waiting(audited)
+        if not arena.ledger.missing():
+            waiting = await _waiting(arena)
             if waiting == 0:
                 return found
         await asyncio.sleep(0.1)
-    for fact in sorted(audited.ledger.missing()):
-        await _sort(audited, fact, found)
+    for fact in sorted(arena.ledger.missing()):
+        await _sort(arena, fact, found)
     if waiting > 0:
         found.stuck.append(f"{waiting} outbox rows or deliveries stayed after {seconds:.0f} s")
     return found
 
 
-async def _waiting(audited: Audited) -> int:
-    unlogged = (await audited.rows(UNLOGGED))[0]["n"]
-    return int(unlogged or (await audited.rows(PENDING, audited.studio_ids))[0]["n"])
+async def _waiting(arena: Arena) -> int:
+    unlogged = (await arena.rows(UNLOGGED))[0]["n"]
+    return int(unlogged or (await arena.rows(PENDING, arena.studio_ids))[0]["n"])
 
 
-async def _sort(audited: Audited, fact: Fact, found: Findings) -> None:
+async def _sort(arena: Arena, fact: Fact, found: Findings) -> None:
     """An event in an outbox or in the log is stuck. One that is nowhere is lost."""
     kind, resource_id = fact
-    kept = await audited.rows(KEPT, f'"{kind}"', resource_id, audited.ledger.expected[fact].studio_id)
+    kept = await arena.rows(KEPT, f'"{kind}"', resource_id, arena.ledger.expected[fact].studio_id)
     (found.stuck if kept else found.lost).append(f"{kind} {resource_id} has not arrived everywhere")
 
 
-async def balance(audited: Audited, found: Findings, known: set[str]) -> None:
+async def balance(arena: Arena, found: Findings, known: set[str]) -> None:
     """Adds inconsistencies to `found`, except those that `known` has from earlier rounds."""
-    ledger = audited.ledger
+    ledger = arena.ledger
     for problem in ledger.duplicates():
         _add(found.duplicated, problem, known)
     for problem in (*ledger.problems, *ledger.compare(), *ledger.gaps()):
         _add(found.corrupted, problem, known)
-    for studio_id in audited.studio_ids:
-        await _balance_studio(audited, studio_id, found, known)
+    for studio_id in arena.studio_ids:
+        await _balance_studio(arena, studio_id, found, known)
 
 
-async def _balance_studio(audited: Audited, studio_id: str, found: Findings, known: set[str]) -> None:
-    [log] = await audited.rows(GAPS, studio_id)
+async def _balance_studio(arena: Arena, studio_id: str, found: Findings, known: set[str]) -> None:
+    [log] = await arena.rows(GAPS, studio_id)
     if log["events"] != log["last"]:
         text = f"the log of {studio_id} has {log['events']} events up to {log['last']}"
         _add(found.corrupted, text, known)
-    for row in await audited.rows(SEATS, studio_id):
+    for row in await arena.rows(SEATS, studio_id):
         text = f"class {row['id']} counts {row['booked_count']} and has {row['seated']}"
         _add(found.corrupted, text, known)
-    [made] = await audited.rows(MADE, studio_id)
-    writes = audited.ledger.writes.items()
+    [made] = await arena.rows(MADE, studio_id)
+    writes = arena.ledger.writes.items()
     acknowledged = Counter(kind for (kind, _), write in writes if write.studio_id == studio_id)
     for resource, count in made.items():
         expected = acknowledged[f"{resource}.created"]

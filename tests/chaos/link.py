@@ -31,7 +31,7 @@ class Link:
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", self.port, backlog=512)
         self.port = self._server.sockets[0].getsockname()[1]
 
-    async def refuse(self) -> None:
+    def refuse(self) -> None:
         """Stops listening and closes open connections."""
         assert self._server is not None
         self._server.close()

@@ -7,20 +7,8 @@ from collections.abc import Sequence
 from tests.chaos.rounds import Result
 
 BEGIN, END = "<!-- make chaos: begin -->", "<!-- make chaos: end -->"
-COLUMNS = (
-    "group",
-    "fault",
-    "rounds",
-    "acknowledged",
-    "lost",
-    "duplicated",
-    "corrupted",
-    "stuck",
-    "500s",
-    "no answer",
-    "recovered, median",
-    "slowest",
-)
+FINDINGS = ("lost", "duplicated", "corrupted", "stuck", "500s", "no answer")
+COLUMNS = ("group", "fault", "rounds", "acknowledged", *FINDINGS, "recovered, median", "slowest")
 
 
 def rows(results: Sequence[Result]) -> list[tuple[str, ...]]:
@@ -49,40 +37,19 @@ def _row(group: str, fault: str, results: list[Result]) -> tuple[str, ...]:
 
 
 def plain(results: Sequence[Result]) -> str:
-    table = [COLUMNS, *rows(results)]
-    widths = [max(len(row[place]) for row in table) for place in range(len(COLUMNS))]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if place < 2 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in table
-    )
+    lines = [COLUMNS, ("---", "---", *["---:"] * (len(COLUMNS) - 2)), *rows(results)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def markdown(
-    results: Sequence[Result],
-    *,
-    command: str,
-    commit: str,
-    minutes: float,
-    stolen: str,
-    notes: Sequence[str],
+    results: Sequence[Result], *, command: str, minutes: float, stolen: str, notes: Sequence[str]
 ) -> str:
     python = platform.python_version()
     machine = f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}, Python {python}"
     if stolen:
         machine += f" ({stolen} of its time stolen by other virtual machines)"
-    lines = [
-        f"`{command}` at {commit}, {minutes:.0f} minutes, on {machine}:",
-        "",
-        f"| {' | '.join(COLUMNS)} |",
-        f"|---|---|{'---:|' * (len(COLUMNS) - 2)}",
-        *(f"| {' | '.join(row)} |" for row in rows(results)),
-        "",
-        *(f"- {note}" for note in notes),
-    ]
-    return "\n".join(lines).rstrip() + "\n"
+    listed = "".join(f"- {note}\n" for note in notes)
+    return f"{command}, {minutes:.0f} minutes, on {machine}:\n\n{plain(results)}\n\n{listed}".rstrip() + "\n"
 
 
 def written_into(document: str, table: str) -> str:

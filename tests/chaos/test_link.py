@@ -65,7 +65,7 @@ async def test_a_reset_link_resets_open_and_new_connections() -> None:
 async def test_a_link_that_refuses_takes_nobody_in_and_keeps_its_port() -> None:
     """Refused at once; the same port serves again after the fault."""
     async with echo() as link:
-        await link.refuse()
+        link.refuse()
         with pytest.raises(ConnectionRefusedError):
             await asyncio.open_connection("127.0.0.1", link.port)
         await link.heal()

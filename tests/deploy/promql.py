@@ -10,11 +10,10 @@ import yaml
 from tests.harness.system import ROOT
 
 DASHBOARD = ROOT / "deploy" / "grafana" / "dashboards" / "studio.json"
-ALERTS = ROOT / "deploy" / "prometheus" / "alerts.yml"
 
 
-def alerts() -> list[dict[str, Any]]:
-    groups = yaml.safe_load(ALERTS.read_text())["groups"]
+def alerts(file: str = "alerts.yml") -> list[dict[str, Any]]:
+    groups = yaml.safe_load((ROOT / "deploy" / "prometheus" / file).read_text())["groups"]
     return [rule for group in groups for rule in group["rules"]]
 
 

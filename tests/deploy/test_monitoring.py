@@ -13,7 +13,7 @@ import yaml
 
 from tests.deploy.chart import DEPLOYMENTS, FOREIGN_PODS, Manifest, named, pod_labels, pods, rendered
 from tests.deploy.network_reachability import reached_from, selects
-from tests.deploy.promql import DASHBOARD, metrics_in, uncounted
+from tests.deploy.promql import DASHBOARD, alerts, metrics_in, uncounted
 from tests.harness.system import ROOT
 
 RUNBOOK = "docs/operating/runbook.md"
@@ -31,12 +31,8 @@ FOREIGN_PORTS = {
 OTHERS_METRICS = ("kubelet_", "cnpg_", "barman_cloud_", "rabbitmq_")
 
 
-def _alerts(name: str) -> list[Any]:
-    groups = yaml.safe_load((ROOT / "deploy" / "prometheus" / name).read_text())["groups"]
-    return [rule for group in groups for rule in group["rules"]]
-
-
-ALERTS = [*_alerts("alerts.yml"), *_alerts("cluster-alerts.yml")]
+OF_THE_CLUSTER = alerts("cluster-alerts.yml")
+ALERTS = [*alerts(), *OF_THE_CLUSTER]
 
 
 @pytest.fixture
@@ -64,9 +60,7 @@ def test_every_service_is_scraped_where_it_shows_its_metrics(manifests: list[Man
 
 
 @pytest.mark.parametrize("name", FOREIGN_PORTS)
-def test_database_and_broker_are_scraped_on_their_operators_ports(
-    manifests: list[Manifest], name: str
-) -> None:
+def test_database_and_broker_are_scraped_on_the_operators_ports(manifests: list[Manifest], name: str) -> None:
     """If a policy forgets the port, the target is always down."""
     pod, port, number = FOREIGN_PORTS[name]
     monitor = named(manifests, "PodMonitor")[name]["spec"]
@@ -78,9 +72,7 @@ def test_database_and_broker_are_scraped_on_their_operators_ports(
     assert reached_from(policies, {"studio/monitoring": "true"}, FOREIGN_PODS[pod], number)
 
 
-def test_the_cluster_has_the_alerts_that_compose_has_and_those_of_its_operators(
-    manifests: list[Manifest],
-) -> None:
+def test_the_cluster_has_the_alerts_of_compose_and_those_of_its_operators(manifests: list[Manifest]) -> None:
     """From the same files."""
     rules = named(manifests, "PrometheusRule")
     found = [rule for each in rules.values() for group in each["spec"]["groups"] for rule in group["rules"]]
@@ -106,15 +98,13 @@ def test_every_alert_leads_to_a_paragraph_that_ends_in_a_command(rule: Any) -> N
 
 def test_the_clusters_alerts_ask_only_what_operators_export() -> None:
     """Every query parses and uses none of our metrics, which are tested on the running system."""
-    for rule in _alerts("cluster-alerts.yml"):
+    for rule in OF_THE_CLUSTER:
         assert promql_parser.parse(rule["expr"])
         assert all(name.startswith(OTHERS_METRICS) for name in metrics_in(rule["expr"])), rule["alert"]
 
 
-@pytest.mark.parametrize("rule", _alerts("cluster-alerts.yml"), ids=lambda rule: rule["alert"])
-def test_the_clusters_alerts_look_at_our_own_database_and_broker(
-    manifests: list[Manifest], rule: Any
-) -> None:
+@pytest.mark.parametrize("rule", OF_THE_CLUSTER, ids=lambda rule: rule["alert"])
+def test_the_clusters_alerts_see_our_own_database_and_broker(manifests: list[Manifest], rule: Any) -> None:
     """Another cluster of the same operator would hide a missing member of ours, or raise our alert."""
     jobs = {"cnpg_": "studio-database", "barman_": "studio-database", "rabbitmq_": "studio-broker"}
     for prefix, job in jobs.items():
@@ -146,7 +136,7 @@ def test_a_service_or_backup_that_reports_nothing_is_noticed() -> None:
 
 def test_disks_backups_and_members_are_watched() -> None:
     """Each volume that can fill, each archive that can stop."""
-    text = " ".join(rule["expr"] for rule in _alerts("cluster-alerts.yml"))
+    text = " ".join(rule["expr"] for rule in OF_THE_CLUSTER)
     for volume in ("studio-db-", "persistence-studio-broker-"):
         assert volume in text
     for metric in ("last_archival", "last_available_backup", "disk_space_available", "replication_lag"):
@@ -176,10 +166,7 @@ def test_what_is_provisioned_is_mounted_where_it_says() -> None:
     assert mounts["./deploy/grafana/provisioning"] == "/etc/grafana/provisioning"
     assert mounts["./deploy/grafana/dashboards"] == PROVIDER["options"]["path"]
     assert PROVIDER["type"] == "file" and PROVIDER["name"] and BOARD["uid"] and BOARD["title"]
-
-
-def test_the_datasource_is_the_prometheus_beside_it() -> None:
-    """By the name and port under which Grafana reaches it, on a network that both are in."""
+    # The datasource is the Prometheus beside it, on a network that both are in.
     assert SOURCE["url"] == "http://prometheus:9090" and SOURCE["type"] == "prometheus"
     assert set(COMPOSE["prometheus"]["networks"]) & set(COMPOSE["grafana"]["networks"])
 

@@ -95,9 +95,7 @@ async def test_a_studio_without_a_counter_starts_after_the_jump(database_url: st
         assert [event["sequence"] for event in shown] == [2_500_001, 2_500_002]
 
 
-async def test_after_a_second_restore_a_studio_without_a_counter_starts_after_both_jumps(
-    database_url: str,
-) -> None:
+async def test_after_a_second_restore_a_new_studio_starts_after_both_jumps(database_url: str) -> None:
     """The second time with services running: new studios have started after the first jump."""
     await advance_in_database(database_url, 1_000_000)
     async with open_studio_client(database_url) as client:

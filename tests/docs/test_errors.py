@@ -9,6 +9,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
 
+import pytest
+
 from services.cli.openapi.document import document
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "errors.md").read_text()
@@ -65,15 +67,13 @@ def answered(*statuses: int) -> tuple[str, list[str]]:
     return done.stdout.strip() or done.stderr, keys
 
 
-def test_the_program_retries_with_the_same_key() -> None:
-    """After a 429 and a 503, as soon as `Retry-After` says."""
-    shown, keys = answered(429, 503, 201)
-    assert shown == "(201, {'object': 'booking'})"
-    assert keys == ["booking-0001"] * 3
-
-
-def test_the_program_does_not_repeat_what_was_refused() -> None:
-    """A 409 stays one."""
-    shown, keys = answered(409)
-    assert shown == "refused 409"
-    assert len(keys) == 1
+@pytest.mark.parametrize(
+    ("statuses", "told"),
+    [((429, 503, 201), "(201, {'object': 'booking'})"), ((409,), "refused 409")],
+    ids=["retried", "refused"],
+)
+def test_the_program_retries_with_the_same_key_and_never_what_was_refused(
+    statuses: tuple[int, ...], told: str
+) -> None:
+    """After a 429 and a 503, as soon as `Retry-After` says. A 409 stays one."""
+    assert answered(*statuses) == (told, ["booking-0001"] * len(statuses))

@@ -7,28 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from shared.servers.ports import free_port
 from tests.harness.readme import follow_readme
-from tests.harness.system import ROOT, Process, environment_for
+from tests.harness.system import ROOT, environment_for, studioctl_up
 
 
 @pytest.fixture
 def newcomer(tmp_path: Path) -> Iterator[tuple[Path, int]]:
     """A folder as a checkout is after `make up`: `.studio/`, `examples/`, and the system running."""
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    port, home = free_port(), tmp_path / ".studio"
+    home = tmp_path / ".studio"
     environment = environment_for(home)
     for name in ("STUDIO_WEBHOOK_ALLOW_HTTP", "STUDIO_WEBHOOK_ALLOW_HOSTS"):
         environment.pop(name)
-    words = ["up", "--port", str(port), "--operator-port", str(free_port())]
-    up = Process(words, environment, f"http://127.0.0.1:{port}/health/ready", tmp_path / "up.log")
-    up.start()
-    try:
-        up.wait_ready()
+    with studioctl_up(environment, tmp_path / "up.log") as (up, port, _):
         up.wait_for((home / "demo_key.json").exists)
         yield tmp_path, port
-    finally:
-        up.stop()
 
 
 @pytest.mark.timeout(180)

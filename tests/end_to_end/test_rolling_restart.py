@@ -110,15 +110,8 @@ def _everything_went_well(replicas: Fleet, load: Load, before: dict[str, Any]) -
 
 async def _everything_arrived(load: Load, partner: Client, receiver: Receiver) -> None:
     """Each confirmed booking exists, and its event reached the receiver."""
-    listed: set[str] = set()
-    cursor = None
-    while True:
-        page = (await partner.get("/bookings", limit=200, cursor=cursor)).json()
-        listed |= {booking["id"] for booking in page["data"]}
-        cursor = page["next_cursor"]
-        if not page["has_more"]:
-            break
-    assert listed == load.booked
+    listed = await partner.everything("/bookings", limit=200)
+    assert {booking["id"] for booking in listed} == load.booked
     await receiver.until(lambda got: load.booked <= _told(got), seconds=60)
 
 

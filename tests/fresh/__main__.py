@@ -15,6 +15,7 @@ import urllib.request
 from pathlib import Path
 
 from shared.servers.ports import free_port
+from tests.harness.process import Process
 from tests.harness.readme import follow_readme
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -22,14 +23,8 @@ FIRST_START_SECONDS = 180.0
 SECOND_START_SECONDS = 5.0
 # What a shell needs to find python, git, make and the registry; nothing that a developer exported.
 KEPT = (
-    "PATH",
-    "LANG",
-    "PIP_CERT",
-    "PIP_INDEX_URL",
-    "SSL_CERT_FILE",
-    "UV_INDEX_URL",
-    "http_proxy",
-    "https_proxy",
+    *("PATH", "LANG", "PIP_CERT", "PIP_INDEX_URL"),
+    *("SSL_CERT_FILE", "UV_INDEX_URL", "http_proxy", "https_proxy"),
 )
 
 
@@ -57,17 +52,18 @@ def start_and_stop(
 ) -> tuple[float, float]:
     """Seconds until ready, and of the README's lines. Ctrl-C must end everything within seconds."""
     port, operator_port = free_port(), free_port()
-    words = ["make", "up", f"ARGS=--port {port} --operator-port {operator_port}"]
-    started = time.monotonic()
     log = clone.parent / "up.log"
-    with log.open("wb") as out:
-        running = subprocess.Popen(
-            words, cwd=clone, env=environment, stdout=out, stderr=out, start_new_session=True
-        )
+    log.unlink(missing_ok=True)
+    up = Process((), environment, f"http://127.0.0.1:{port}/health/ready", log, clone)
+    up.words = ["make", "up", f"ARGS=--port {port} --operator-port {operator_port}"]
+    started = time.monotonic()
+    up.start(new_session=True)  # so that Ctrl-C reaches make and what it has started
+    assert up.child is not None
     try:
-        until_ready(f"http://127.0.0.1:{port}/health/ready", running, log, limit + 120)
+        up.wait_ready(limit + 120)
         seconds = time.monotonic() - started
-        key = until_key(log)
+        up.wait_for_text("\nspk_live_", 60)
+        key = next(line for line in log.read_text().splitlines() if line.startswith("spk_live_"))
         request = urllib.request.Request(
             f"http://127.0.0.1:{port}/partner/v1/classes?limit=1", headers={"X-Service-Key": key}
         )
@@ -75,32 +71,9 @@ def start_and_stop(
             assert json.load(response)["data"], "the demo studio has no classes"
         lines = follow_readme(clone, port, environment) if follow else 0.0
     finally:
-        os.killpg(running.pid, signal.SIGINT)
-        running.wait(30)
+        os.killpg(up.child.pid, signal.SIGINT)
+        up.child.wait(30)
     return seconds, lines
-
-
-def until_ready(url: str, running: "subprocess.Popen[bytes]", log: Path, limit: float) -> None:
-    deadline = time.monotonic() + limit
-    while time.monotonic() < deadline:
-        if running.poll() is not None:
-            raise SystemExit(f"make up ended:\n{log.read_text()[-4000:]}")
-        try:
-            with urllib.request.urlopen(url, timeout=1):
-                return
-        except OSError:
-            time.sleep(0.05)
-    raise SystemExit(f"not ready after {limit:.0f} s:\n{log.read_text()[-4000:]}")
-
-
-def until_key(log: Path) -> str:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        for line in log.read_text().splitlines():
-            if line.startswith("spk_live_"):
-                return line
-        time.sleep(0.05)
-    raise SystemExit(f"no key was printed:\n{log.read_text()[-4000:]}")
 
 
 def say(text: str) -> None:

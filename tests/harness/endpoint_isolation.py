@@ -1,7 +1,6 @@
 """Healthy endpoints with a hanging and a failing one next to them, compared to healthy ones alone."""
 
 import asyncio
-import itertools
 import logging
 import statistics
 import time
@@ -9,14 +8,14 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 import structlog
-from aiohttp import web
 from msgspec import Struct
 
 from shared.events.envelope import render
 from shared.events.kinds import LeadCreated
 from shared.settings import DEFAULT_RETRY_SCHEDULE
 from tests.harness.eventually import eventually
-from tests.harness.receiver import Received, Receiver, answering, hang, receiving
+from tests.harness.receiver import Receiver, answering, hang, receiving
+from tests.harness.tenant_fairness import percentile
 from tests.services.webhooks.studio_client import StudioClient, open_studio_client
 
 
@@ -29,67 +28,44 @@ class Sizes(Struct, frozen=True):
     steady_rate: float
 
 
-class Round(Struct, frozen=True):
-    waits_ms: list[float]
-    per_second: float
+class Rounds(Struct):
+    """The waits of all rounds, because one has too few for a p99, and the deliveries per second of each."""
+
+    waits: list[float] = []
+    per_second: list[float] = []
 
 
 class IsolationReport(Struct):
-    sizes: Sizes
-    alone: list[Round] = []
-    with_faulty: list[Round] = []
+    alone: Rounds
+    with_faulty: Rounds
     backlog_left: int = 0
-
-    def p99(self, rounds: list[Round]) -> float:
-        """Over the waits of all rounds: one round has too few samples for a p99."""
-        waits = sorted(itertools.chain.from_iterable(r.waits_ms for r in rounds))
-        return waits[int(len(waits) * 0.99)]
-
-    def per_second(self, rounds: list[Round]) -> float:
-        return statistics.median(r.per_second for r in rounds)
 
     @property
     def p99_ratio(self) -> float:
-        return self.p99(self.with_faulty) / self.p99(self.alone)
+        return percentile(self.with_faulty.waits, 0.99) / percentile(self.alone.waits, 0.99)
 
     @property
     def throughput_ratio(self) -> float:
         """The median over pairs of consecutive rounds, because the speed of a busy machine drifts."""
-        pairs = zip(self.alone, self.with_faulty, strict=True)
-        return statistics.median(faulty.per_second / alone.per_second for alone, faulty in pairs)
+        pairs = zip(self.alone.per_second, self.with_faulty.per_second, strict=True)
+        return statistics.median(faulty / alone for alone, faulty in pairs)
 
     def text(self) -> str:
-        return (
-            f"isolation: {self.sizes.healthy} healthy endpoints, {len(self.alone)} rounds each way; "
-            f"alone p99 {self.p99(self.alone):.1f} ms, {self.per_second(self.alone):,.0f} deliveries/s; "
-            f"next to a hanging one (backlog {self.backlog_left:,}) and a failing one "
-            f"p99 {self.p99(self.with_faulty):.1f} ms ({self.p99_ratio - 1:+.1%}), "
-            f"{self.per_second(self.with_faulty):,.0f}/s ({self.throughput_ratio - 1:+.1%})"
-        )
-
-
-class Watch:
-    """When each event was published and how long each healthy endpoint waited for it."""
-
-    def __init__(self) -> None:
-        self.published: dict[str, float] = {}
-        self.waits: list[float] = []
-
-    async def response(self, got: Received) -> web.StreamResponse:
-        self.waits.append(time.perf_counter() - self.published[got.event_id])
-        return web.Response()
+        alone = f"p99 {percentile(self.alone.waits, 0.99) * 1000:.1f} ms"
+        alone += f", {statistics.median(self.alone.per_second):,.0f} deliveries/s"
+        faulty = f"p99 {self.p99_ratio - 1:+.1%}, deliveries/s {self.throughput_ratio - 1:+.1%}"
+        return f"isolation: alone {alone}; beside faulty ones {faulty}; backlog {self.backlog_left:,}"
 
 
 async def run_isolation(database_url: str, sizes: Sizes) -> IsolationReport:
-    report = IsolationReport(sizes)
+    report = IsolationReport(Rounds(), Rounds())
     # Logging each attempt to the terminal would distort the measurement.
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     async with AsyncExitStack() as stack:
-        healthy = await stack.enter_async_context(receiving(keep=False))
+        healthy = await stack.enter_async_context(receiving())
         hanging = await stack.enter_async_context(receiving(keep=False))
         failing = await stack.enter_async_context(receiving(keep=False))
-        watch = Watch()
-        healthy.response, hanging.response, failing.response = watch.response, hang, answering(500)
+        hanging.response, failing.response = hang, answering(500)
         client = await stack.enter_async_context(
             open_studio_client(database_url, webhook_retry_schedule=DEFAULT_RETRY_SCHEDULE, pool_size=10)
         )
@@ -98,7 +74,7 @@ async def run_isolation(database_url: str, sizes: Sizes) -> IsolationReport:
         bad = [await client.endpoint(each.url) for each in (hanging, failing)]
         await _set(client, bad, "disabled")
         await _fill(client, bad[0]["id"], sizes.backlog)
-        await _measure(client, healthy, watch, sizes)
+        await _measure(client, healthy, sizes, Rounds())
         seen = 0
         for number in range(2 * sizes.rounds):
             # In the order A B, B A, A B …, so that neither has the advantage of being first.
@@ -108,8 +84,7 @@ async def run_isolation(database_url: str, sizes: Sizes) -> IsolationReport:
                 await _set(client, bad, "enabled" if with_faulty else "disabled")
             if number % 4 == 1:
                 await hanging.until_count(seen + 1, seconds=30)
-            measured = await _measure(client, healthy, watch, sizes)
-            (report.with_faulty if with_faulty else report.alone).append(measured)
+            await _measure(client, healthy, sizes, report.with_faulty if with_faulty else report.alone)
         rows = await client.sql(
             "SELECT count(*) AS n FROM deliveries WHERE endpoint_id = $1 AND status = 'pending'", bad[0]["id"]
         )
@@ -123,32 +98,27 @@ async def _set(client: StudioClient, endpoints: list[dict[str, Any]], status: st
         assert reply.status == 200, reply.body
 
 
-async def _measure(client: StudioClient, healthy: Receiver, watch: Watch, sizes: Sizes) -> Round:
+async def _measure(client: StudioClient, healthy: Receiver, sizes: Sizes, rounds: Rounds) -> None:
     """A steady rate to measure waits, then a burst to measure throughput."""
-    watch.waits.clear()
+    healthy.received.clear()
+    wanted = healthy.count
+    published: dict[str, float] = {}
     due = time.perf_counter()
     until = due + sizes.steady_seconds
-    wanted = healthy.count
     while due < until:
-        await _publish(client, watch, 1)
-        wanted += sizes.healthy
+        event = client.event()
+        published[event.id] = time.perf_counter()
+        await client.publish(event)
         due += 1 / sizes.steady_rate
         await asyncio.sleep(max(0.0, due - time.perf_counter()))
+    wanted += sizes.healthy * len(published)
     await healthy.until_count(wanted, seconds=60)
-    waits = [wait * 1000 for wait in watch.waits]
+    rounds.waits += [got.at - published[got.event_id] for got in healthy.received]
     started = time.perf_counter()
-    await _publish(client, watch, sizes.burst)
+    await client.publish_some(sizes.burst)
     await healthy.until_count(wanted + sizes.burst * sizes.healthy, seconds=300)
-    rate = sizes.burst * sizes.healthy / (time.perf_counter() - started)
+    rounds.per_second.append(sizes.burst * sizes.healthy / (time.perf_counter() - started))
     await eventually(lambda: _recorded(client), seconds=60)
-    return Round(waits, rate)
-
-
-async def _publish(client: StudioClient, watch: Watch, count: int) -> None:
-    events = [client.event() for _ in range(count)]
-    at = time.perf_counter()
-    watch.published |= {event.id: at for event in events}
-    await client.publish(*events)
 
 
 async def _recorded(client: StudioClient) -> bool:

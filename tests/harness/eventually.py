@@ -1,6 +1,7 @@
 """Waiting for a condition instead of for time."""
 
 import asyncio
+import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -40,3 +41,11 @@ def run_in_thread(work: Coroutine[Any, Any, T]) -> T:
     """For a synchronous fixture, outside the tests' own event loop."""
     with ThreadPoolExecutor(max_workers=1) as thread:
         return thread.submit(asyncio.run, work).result()
+
+
+async def until_stopped(running: Coroutine[Any, Any, T]) -> T:
+    """A long run that ends in order: SIGTERM and Ctrl-C cancel it, and no process stays behind."""
+    task = asyncio.ensure_future(running)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+    return await task

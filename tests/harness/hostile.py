@@ -1,12 +1,12 @@
 """Requests designed to be expensive: bodies, queries and headers of any size, and their CPU time."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from bench import cores
 from tests.shared.http.test_hostile_json import HOSTILE
 
 Body = Callable[[int], bytes]
@@ -16,14 +16,8 @@ TEXTS = ("a", " ", "1", "-", ".", "@", "/", "a.", "1-", "ß", "\\", '"', "\u0301
 
 
 def cpu_seconds(pid: int) -> float:
-    """Of all threads of the process so far. Wall time would include other load on the machine."""
-    spent = 0
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        try:
-            spent += int((task / "schedstat").read_text().split()[0])
-        except OSError:  # the thread has ended
-            continue
-    return spent / 1e9
+    """Of the process so far. Wall time would include other load on the machine."""
+    return cores.cpu_seconds([pid])
 
 
 def _text(part: str) -> Callable[[int], Any]:

@@ -82,6 +82,19 @@ class Client:
 
         return await eventually(look)
 
+    async def everything(self, path: str, **query: Any) -> list[dict[str, Any]]:
+        """All rows of a list, page after page."""
+        rows: list[dict[str, Any]] = []
+        cursor = None
+        while True:
+            reply = await self.get(path, cursor=cursor, **query)
+            assert reply.status == 200, reply.body
+            page = reply.json()
+            rows += page["data"]
+            cursor = page["next_cursor"]
+            if not page["has_more"]:
+                return rows
+
     async def put(self, path: str, body: Any = None, **more: Any) -> Reply:
         return await self.send("PUT", path, body, **more)
 

@@ -1,77 +1,47 @@
-"""Five processes with their own servers, all of which can be killed, for fault tests; a second event log."""
+"""Five processes and a broker that can be killed, for fault tests; a second event log."""
 
 import asyncio
-import os
-import shutil
-import signal
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from shared.db.migrate import migrate
-from shared.servers.postgres import EmbeddedPostgres
-from shared.settings import SERVICES
-from tests.chaos.ledger import Ledger
 from tests.harness.databases import connected
-from tests.harness.eventually import eventually, run_in_thread
+from tests.harness.eventually import eventually
 from tests.harness.process import Process, memory_mb, serving
 from tests.harness.rabbitmq import PrivateRabbit
+from tests.harness.servers import home_for_servers
 from tests.harness.system import RunningSystem, System, new_studio_in, separate_services
 
-DATABASE = "ledger"
 EMPTIED_SECONDS = 60.0
 
 
 class Pipeline:
-    """Its parts: "relay" (the bookings process), "dispatcher" (webhooks), "broker" and "postgres"."""
-
-    def __init__(
-        self,
-        running: RunningSystem,
-        postgres: EmbeddedPostgres,
-        rabbit: PrivateRabbit,
-        home: Path,
-    ) -> None:
+    def __init__(self, running: RunningSystem, rabbit: PrivateRabbit, database_url: str) -> None:
         self.running = running
-        self.postgres = postgres
         self.rabbit = rabbit
-        self._home = home
+        self.database_url = database_url
         self.system: System
-        # Of a run whose parts are killed.
-        self.ledger = Ledger({})
-        self.studio_ids: list[str] = []
 
-    @property
-    def database_url(self) -> str:
-        return self.postgres.url_of(DATABASE)
+    async def kill_broker(self) -> None:
+        await asyncio.to_thread(self.rabbit.kill)
 
-    async def kill(self, part: str) -> None:
-        if part == "postgres":
-            await asyncio.to_thread(crash, self.postgres)
-        elif part == "broker":
-            await asyncio.to_thread(self.rabbit.kill)
-        else:
-            await asyncio.to_thread(self.running.processes[_process_of(part)].kill)
+    async def revive_broker(self) -> None:
+        await asyncio.to_thread(self.rabbit.start_again)
 
-    async def revive(self, part: str) -> None:
-        if part == "postgres":
-            self.postgres = await asyncio.to_thread(EmbeddedPostgres.start, self._home / "pg", durable=True)
-        elif part == "broker":
-            await asyncio.to_thread(self.rabbit.start_again)
-        else:
-            process = self.running.processes[_process_of(part)]
-            await asyncio.to_thread(process.start)
-            await asyncio.to_thread(process.wait_ready)
+    async def kill(self, service: str) -> None:
+        await asyncio.to_thread(self.running.processes[service].kill)
+
+    async def revive(self, service: str) -> None:
+        process = self.running.processes[service]
+        await asyncio.to_thread(process.start)
+        await asyncio.to_thread(process.wait_ready)
 
     async def repair(self) -> None:
-        await asyncio.to_thread(self.rabbit.start_again)
-        if not self.postgres.alive:
-            await self.revive("postgres")
-        for process in self.running.processes.values():
+        await self.revive_broker()
+        for service, process in self.running.processes.items():
             if process.child is None or process.child.poll() is not None:
-                await asyncio.to_thread(process.start)
+                await self.revive(service)
             await asyncio.to_thread(process.wait_ready)
 
     async def rows(self, sql: str, *args: Any) -> list[Any]:
@@ -96,42 +66,13 @@ class Pipeline:
         return memory_mb(child.pid)
 
 
-def _process_of(part: str) -> str:
-    return {"relay": "bookings", "dispatcher": "webhooks"}[part]
-
-
-def crash(server: EmbeddedPostgres) -> None:
-    """SIGKILL to the postmaster, like the OOM killer. The next start cleans up."""
-    pid = int((server.data / "postmaster.pid").read_text().split()[0])
-    os.kill(pid, signal.SIGKILL)
-    with suppress(Exception):
-        server.stop()
-
-
-def _new_home() -> Path:
-    """A folder that the unprivileged user of Postgres can enter."""
-    home = Path(tempfile.mkdtemp(prefix="studio-pipeline-"))
-    home.chmod(0o711)
-    (home / "home").mkdir()
-    return home
-
-
 @contextmanager
-def running_pipeline(**settings: str) -> Iterator[Pipeline]:
+def running_pipeline(database_url: str) -> Iterator[Pipeline]:
     """For several tests: each uses it in `new_studio`."""
-    home = _new_home()
-    postgres = EmbeddedPostgres.start(home / "pg", durable=True)
-    pipeline = None
-    try:
-        with PrivateRabbit.start(home / "rabbit") as rabbit:
-            run_in_thread(_make_database(postgres))
-            url = postgres.url_of(DATABASE)
-            with separate_services(home / "home", url, rabbit.url, **settings) as running:
-                pipeline = Pipeline(running, postgres, rabbit, home)
-                yield pipeline
-    finally:
-        (pipeline.postgres if pipeline else postgres).stop()
-        shutil.rmtree(home, ignore_errors=True)
+    with home_for_servers() as home, PrivateRabbit.start(home / "rabbit") as rabbit:
+        (home / "home").mkdir()
+        with separate_services(home / "home", database_url, rabbit.url) as running:
+            yield Pipeline(running, rabbit, database_url)
 
 
 @asynccontextmanager
@@ -143,20 +84,14 @@ async def new_studio(pipeline: Pipeline) -> AsyncIterator[Pipeline]:
 
 
 @asynccontextmanager
-async def open_pipeline(**settings: str) -> AsyncIterator[Pipeline]:
-    opened = running_pipeline(**settings)
+async def open_pipeline(database_url: str) -> AsyncIterator[Pipeline]:
+    opened = running_pipeline(database_url)
     running = await asyncio.to_thread(opened.__enter__)
     try:
         async with new_studio(running) as pipeline:
             yield pipeline
     finally:
         await asyncio.to_thread(opened.__exit__, None, None, None)
-
-
-async def _make_database(postgres: EmbeddedPostgres) -> None:
-    async with connected(postgres.url) as admin:
-        await admin.execute(f"CREATE DATABASE {DATABASE}")
-    await migrate(postgres.url_of(DATABASE), SERVICES)
 
 
 PARTITIONS = 16

@@ -19,7 +19,7 @@ START_SECONDS = 120
 TEST_SETTINGS = {
     "STUDIO_WEBHOOK_ALLOW_HTTP": "true",
     "STUDIO_WEBHOOK_ALLOW_HOSTS": "127.0.0.1,localhost",
-    "STUDIO_WEBHOOK_RETRY_SCHEDULE": "0.2,0.4,0.8,1.6,3.2",
+    "STUDIO_WEBHOOK_RETRY_SCHEDULE": "0.1,0.2,0.3,0.4,0.5",
     "STUDIO_LOG_FORMAT": "json",
     # No replica takes over here, so draining is pointless. The rolling restart test sets its own value.
     "STUDIO_DRAIN_SECONDS": "0",
@@ -47,7 +47,7 @@ class Process:
         self.code = code
         self.child: subprocess.Popen[bytes] | None = None
 
-    def start(self) -> None:
+    def start(self, *, new_session: bool = False) -> None:
         with self.log.open("ab") as log:
             self.child = subprocess.Popen(
                 self.words,
@@ -56,6 +56,7 @@ class Process:
                 stderr=log,
                 stdin=subprocess.DEVNULL,
                 cwd=self.code,
+                start_new_session=new_session,
             )
 
     def wait_ready(self, seconds: float = START_SECONDS) -> None:

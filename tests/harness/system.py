@@ -48,21 +48,30 @@ def _secrets(folder: Path) -> Settings:
 
 
 @contextmanager
-def embedded_system(folder: Path, database_url: str, **settings: str) -> Iterator[RunningSystem]:
-    """`studioctl up`: every service in one process, with the in-process bus."""
+def studioctl_up(
+    environment: Mapping[str, str], log: Path, *words: str
+) -> Iterator[tuple[Process, int, int]]:
+    """Every service in one process, once it is ready, with the partners' and the operators' port."""
     port, operator_port = free_port(), free_port()
-    made = _secrets(folder)
-    system = RunningSystem(port, operator_port, made.operator_tokens[0], folder)
-    environment = environment_for(folder, STUDIO_DATABASE_URL=database_url, **settings)
-    words = ["up", "--no-demo", "--port", str(port), "--operator-port", str(operator_port)]
-    process = Process(words, environment, f"{system.partner_url}/health/ready", folder / "up.log")
-    system.processes["up"] = process
+    given = ["up", "--port", str(port), "--operator-port", str(operator_port), *words]
+    process = Process(given, environment, f"http://127.0.0.1:{port}/health/ready", log)
+    process.start()
     try:
-        process.start()
         process.wait_ready()
-        yield system
+        yield process, port, operator_port
     finally:
         process.stop()
+
+
+@contextmanager
+def embedded_system(folder: Path, database_url: str, **settings: str) -> Iterator[RunningSystem]:
+    """`studioctl up` without the demo, with the in-process bus."""
+    made = _secrets(folder)
+    environment = environment_for(folder, STUDIO_DATABASE_URL=database_url, **settings)
+    with studioctl_up(environment, folder / "up.log", "--no-demo") as (process, port, operator_port):
+        system = RunningSystem(port, operator_port, made.operator_tokens[0], folder)
+        system.processes["up"] = process
+        yield system
 
 
 @contextmanager

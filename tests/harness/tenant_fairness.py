@@ -34,10 +34,12 @@ class FairnessReport(Struct, frozen=True):
         return percentile(self.flooded, 0.99) / percentile(self.control, 0.99)
 
     def text(self) -> str:
-        return "\n".join(
-            f"{name}: p50 {percentile(values, 0.5):.3f} s, p99 {percentile(values, 0.99):.3f} s"
-            for name, values in (("one studio floods", self.flooded), ("the same, spread", self.control))
-        )
+        return f"one studio floods: {shown(self.flooded)}\nthe same, spread: {shown(self.control)}"
+
+
+def shown(values: list[float]) -> str:
+    p50, p99 = (percentile(values, part) * 1000 for part in (0.5, 0.99))
+    return f"{len(values):,} samples, p50 {p50:.0f} ms, p99 {p99:.0f} ms"
 
 
 def percentile(values: list[float], part: float) -> float:

@@ -50,9 +50,7 @@ def assert_booked(response: dict[str, Any]) -> None:
 
 
 @pytest.mark.timeout(300)
-async def test_a_python_client_is_generated_without_a_warning_and_books(
-    system: System, tmp_path: Path
-) -> None:
+async def test_a_python_client_is_made_without_a_warning_and_books(system: System, tmp_path: Path) -> None:
     """openapi-python-client leaves out what it does not understand: it must have nothing to say."""
     (tmp_path / "config.yaml").write_text("post_hooks: []\n")
     generate = [sys.executable, "-m", "openapi_python_client", "generate", "--meta", "none"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tests.harness.until_stopped import until_stopped
+from tests.harness.eventually import until_stopped
 
 FOLDER = Path(__file__).parent
 # They measure time, or use every core already.

@@ -1,20 +1,13 @@
-"""Forms and leads at size: a million rows, long races, many generated forms."""
+"""Forms and leads at size: a million rows and long races."""
 
 import asyncio
 import time
 from functools import partial
-from typing import Any
 
 import asyncpg
-import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from services.forms.rules.answers import evaluate
-from services.forms.wire.forms import FormField
 from tests.services.forms.conftest import studio
-from tests.services.forms.form_strategies import TYPES, answers, fields, has_rule_cycle
 from tests.services.forms.studio_client import StudioClient
 from tests.soak.medians import medians_ms
 
@@ -40,9 +33,7 @@ NEAR_THE_END = "SELECT id FROM forms.{table} WHERE studio_id = $1 ORDER BY creat
 
 
 @pytest.mark.timeout(900)
-async def test_a_page_costs_the_same_at_the_first_row_and_at_the_millionth(
-    studio: StudioClient, database_url: str
-) -> None:
+async def test_a_page_costs_the_same_at_the_millionth_row(studio: StudioClient, database_url: str) -> None:
     """Leads and submissions: the median of the last page within 1.2 times that of the first."""
     form = await studio.form()
     admin = await asyncpg.connect(database_url)
@@ -84,21 +75,3 @@ async def test_two_hundred_rounds_of_the_lead_race_make_two_hundred_leads(studio
     assert {event["type"] for event in events} == {"lead.created"}
     assert len({event["resource"]["id"] for event in events}) == 201
     assert events[-1]["resource"]["id"] == last["id"]
-
-
-@pytest.mark.timeout(900)
-@settings(max_examples=5_000, deadline=None)
-@given(data=st.data())
-def test_evaluating_is_total_and_what_is_visible_can_be_answered(data: st.DataObject) -> None:
-    """Five thousand generated forms through the rules alone."""
-    drawn = data.draw(fields())
-    if has_rule_cycle(drawn):
-        return
-    form = msgspec.convert(drawn, list[FormField])
-    evaluate(form, data.draw(answers(drawn)))
-    right = {field["key"]: TYPES[field["type"]][1] for field in drawn}
-    given_: dict[str, Any] = {}
-    for _ in range(len(drawn) + 1):
-        seen = evaluate(form, given_).visible
-        given_ = {key: right[key] for key in seen if right[key] is not None}
-    assert evaluate(form, given_).problems == []

@@ -59,9 +59,9 @@ async def test_receivers_that_answer_without_end_delay_no_other_studio(database_
 
 
 @pytest.mark.timeout(1800)
-async def test_a_hot_studio_delays_no_other() -> None:
+async def test_a_hot_studio_delays_no_other(database_url: str) -> None:
     """At half of peak, from commit to receipt: the others' p99 is at most 1.5 times that of the control."""
-    async with open_pipeline() as pipeline:
+    async with open_pipeline(database_url) as pipeline:
         report = await run_hot_studio(pipeline, samples=SAMPLES, rounds=4, peak_events=4000)
     print(f"\n{report.text()}")
     assert min(len(report.hot), len(report.control)) >= 2000

@@ -37,9 +37,7 @@ OPEN = "SELECT count(*) FROM deliveries WHERE status = 'pending'"
 
 
 @pytest.mark.timeout(600)
-async def test_ninety_days_come_and_go_and_a_page_costs_as_much_as_it_shows(
-    database_url: str,
-) -> None:
+async def test_ninety_days_come_and_go_and_a_page_costs_as_much_as_it_shows(database_url: str) -> None:
     """Weeks are made and dropped, sequences have no gap, replays do nothing, and pages cost a few blocks."""
     studio_id, small = new_id(), [new_id() for _ in range(SMALL_STUDIOS)]
     started = time.perf_counter()

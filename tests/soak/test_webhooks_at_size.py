@@ -32,7 +32,7 @@ NEAR_THE_END = "SELECT id FROM {table} WHERE studio_id = $1 AND sequence = $2"
 
 
 @pytest.mark.timeout(900)
-async def test_a_page_costs_the_same_at_the_first_row_and_at_the_millionth(database_url: str) -> None:
+async def test_a_page_costs_the_same_at_the_millionth_row(database_url: str) -> None:
     """Events, also through a narrow key, and deliveries, also the dead ones: within 1.2 times."""
     async with open_studio_client(database_url) as client:
         places = [new_id() for _ in range(3)]

@@ -7,13 +7,14 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from tests.chaos.arena import Arena
 from tests.chaos.faults.broker import BROKER
 from tests.chaos.faults.clock import CLOCK
-from tests.chaos.faults.fault import Fault, Group, Injection
-from tests.chaos.faults.kill import KILL, STOP
+from tests.chaos.faults.fault import Fault, Group, Injected, Injection
+from tests.chaos.faults.kill import KILL, STOP, killed
 from tests.chaos.faults.network import NETWORK
 from tests.chaos.faults.postgres import POSTGRES
 from tests.chaos.faults.receivers import RECEIVERS
 from tests.chaos.faults.vanished import VANISHED
 
+SHORT_SECONDS = 4.0
 # Healed from the last to the first: a process that is started again waits for its servers.
 PARTS: tuple[tuple[Fault, ...], ...] = (
     (*KILL.faults[:3], STOP.faults[0]),
@@ -57,5 +58,16 @@ GROUPS: tuple[Group, ...] = (
     SEVERAL,
     CLOCK,
 )
-# One round of each fits into a test, because their faults take only seconds.
-SHORT: tuple[Group, ...] = (KILL, NETWORK, RECEIVERS)
+
+
+def kill_the_pipeline(arena: Arena, draw: random.Random) -> Injected:
+    """Relay, event log and dispatcher at once."""
+    return killed(arena, [name for name in arena.processes if name.startswith(("bookings", "webhooks"))])
+
+
+PIPELINE = Group("pipeline", (Fault("kill -9 the pipeline", kill_the_pipeline, (0.2, 0.5)),))
+# One round of each fits into a test.
+SHORT: tuple[Group, ...] = tuple(
+    group.within(SHORT_SECONDS)
+    for group in (KILL, NETWORK, RECEIVERS, PIPELINE, BROKER.only("kill -9"), POSTGRES.only("crash"))
+)

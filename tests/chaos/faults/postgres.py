@@ -3,13 +3,14 @@
 import asyncio
 import os
 import random
+import signal
 import subprocess
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
+from shared.servers.postgres import EmbeddedPostgres
 from tests.chaos.arena import DATABASE, Arena
 from tests.chaos.faults.fault import Fault, Group, Injection
-from tests.harness.pipeline import crash
 
 TERMINATE = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()
@@ -23,6 +24,14 @@ async def restart(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
     await asyncio.to_thread(arena.postgres.stop)
     yield "stopped in order"
     await arena.start_postgres()
+
+
+def crash(server: EmbeddedPostgres) -> None:
+    """SIGKILL to the postmaster, like the OOM killer. The next start cleans up."""
+    pid = int((server.data / "postmaster.pid").read_text().split()[0])
+    os.kill(pid, signal.SIGKILL)
+    with suppress(Exception):
+        server.stop()
 
 
 @asynccontextmanager

@@ -3,7 +3,6 @@
 from typing import Any
 
 from tests.harness import import_lines
-from tests.harness.eventually import eventually
 from tests.harness.system import System
 
 SCOPES = ("studio:read", "schedule:read", "catalog:read", "webhooks:read")
@@ -11,13 +10,9 @@ SCOPES = ("studio:read", "schedule:read", "catalog:read", "webhooks:read")
 
 async def events_after(system: System, key: str, sequence: int, count: int) -> list[dict[str, Any]]:
     """Waits for this many events after the sequence. They come through the outbox, the bus and the log."""
-
-    async def found() -> list[dict[str, Any]] | None:
-        page = (await system.partner(key).get("/events", after_sequence=sequence, limit=200)).json()
-        return page["data"] if len(page["data"]) >= count else None
-
-    events: list[dict[str, Any]] = await eventually(found)
-    return events
+    partner, query = system.partner(key), {"after_sequence": sequence, "limit": 200}
+    page = await partner.until("/events", lambda page: len(page["data"]) >= count, **query)
+    return list(page["data"])
 
 
 async def latest(system: System, key: str) -> int:
@@ -70,11 +65,8 @@ async def test_every_kind_of_the_catalog_creates_one_event(system: System) -> No
     assert previous["product.updated"]["prices"][0]["amount"] == "25.00"
     (left,) = [event for event in updated if event["type"] == "instructor.updated"]
     assert left["data"]["active"] is False
-
-    async def one_more_for_the_location_that_the_room_has_left() -> bool | None:
-        return await latest(system, key) == since + 6 or None
-
-    await eventually(one_more_for_the_location_that_the_room_has_left)
+    # One more, for the location that the room has left.
+    await system.partner(key).until("/events", lambda page: page["latest_sequence"] == since + 6)
     only_old = await system.key(SCOPES, locations=[place["id"]])
     seen = await events_after(system, only_old, since, 4)
     (thin,) = [event for event in seen if event["type"] == "room.updated"]

@@ -12,13 +12,13 @@ from shared.http.pages import START
 from shared.wire import new_id
 
 ROWS = 20_000
-LISTS: dict[str, tuple[str, list[Any]]] = {
-    "class_types": (resources.CLASS_TYPES, []),
-    "instructors": (resources.INSTRUCTORS, []),
-    "locations": (resources.LOCATIONS, []),
-    "rooms": (resources.ROOMS, []),
-    "rooms of one location": (resources.ROOMS_OF_LOCATIONS, []),
-    "products": (products.PAGE, []),
+LISTS = {
+    "class_types": resources.CLASS_TYPES,
+    "instructors": resources.INSTRUCTORS,
+    "locations": resources.LOCATIONS,
+    "rooms": resources.ROOMS,
+    "rooms of one location": resources.ROOMS_OF_LOCATIONS,
+    "products": products.PAGE,
 }
 
 
@@ -66,7 +66,7 @@ async def first_and_last(
     conn: "asyncpg.Connection[Any]", studio: str, place: str, name: str
 ) -> tuple[int, int]:
     table = name.split()[0]
-    sql = LISTS[name][0]
+    sql = LISTS[name]
     late = await conn.fetchrow(
         f"SELECT created_at, id FROM {table} WHERE studio_id = $1 "  # noqa: S608
         "ORDER BY created_at DESC, id OFFSET 60 LIMIT 1",

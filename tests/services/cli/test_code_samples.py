@@ -12,11 +12,10 @@ from msgspec import Struct
 
 from services.cli.openapi.document import OPERATOR_ORIGIN, ORIGIN, document, operator_document
 from services.cli.secrets import with_secrets
-from shared.servers.ports import free_port
 from shared.settings import Settings
 from tests.harness.databases import Template
 from tests.harness.run_samples import run_curl, run_javascript, run_python
-from tests.harness.system import Process, environment_for
+from tests.harness.system import environment_for, studioctl_up
 
 LANGUAGES = {"curl": run_curl, "Python": run_python, "JavaScript": run_javascript}
 
@@ -66,24 +65,15 @@ class Demo(Struct):
 @pytest.fixture(scope="module")
 def demo(migrated_template: Template, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
     """`studioctl up` on its first start."""
+    home = tmp_path_factory.mktemp("home")
     with migrated_template.copy_for_session() as database_url:
-        yield from started(database_url, tmp_path_factory.mktemp("home"))
-
-
-def started(database_url: str, home: Path) -> Iterator[Demo]:
-    port, operator_port = free_port(), free_port()
-    environment = environment_for(home, STUDIO_DATABASE_URL=database_url)
-    words = ["up", "--port", str(port), "--operator-port", str(operator_port)]
-    process = Process(words, environment, f"http://127.0.0.1:{port}/health/ready", home / "up.log")
-    process.start()
-    try:
-        process.wait_ready()
-        process.wait_for_text("Three calls to try")
-        key = json.loads((home / "demo_key.json").read_text())["key"]
-        token = with_secrets(Settings(home=home), make=False).operator_tokens[0]
-        yield Demo(f"http://127.0.0.1:{port}", key, f"http://127.0.0.1:{operator_port}", token, database_url)
-    finally:
-        process.stop()
+        environment = environment_for(home, STUDIO_DATABASE_URL=database_url)
+        with studioctl_up(environment, home / "up.log") as (process, *ports):
+            process.wait_for_text("Three calls to try")
+            key = json.loads((home / "demo_key.json").read_text())["key"]
+            token = with_secrets(Settings(home=home), make=False).operator_tokens[0]
+            origin, operator_origin = (f"http://127.0.0.1:{port}" for port in ports)
+            yield Demo(origin, key, operator_origin, token, database_url)
 
 
 # Undoes what the samples of one language changed: a fresh start for each language takes too long.
@@ -143,9 +133,7 @@ async def test_every_sample_runs_as_copied(demo: Demo, language: str, tmp_path: 
 
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("language", LANGUAGES)
-async def test_every_sample_of_the_operators_runs_as_copied(
-    demo: Demo, language: str, tmp_path: Path
-) -> None:
+async def test_each_sample_of_the_operators_runs_as_copied(demo: Demo, language: str, tmp_path: Path) -> None:
     """Reads and writes alike, except for what the demo studio's state does not allow."""
     wanted, answered = await statuses(demo, OPERATORS, language, tmp_path)
     for name, status in REFUSED.items():

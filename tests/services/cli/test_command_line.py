@@ -32,9 +32,7 @@ COMMANDS = sorted(leaves(application()))
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_every_command_shows_an_example_that_it_would_take(
-    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_command_shows_an_example(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     """`--help` ends in one line to copy; it begins with the command and parses."""
     assert run_command([*words, "--help"]) == 0
     example = re.split(r"example:\n +studioctl ", capsys.readouterr().out)[1].strip()
@@ -70,9 +68,7 @@ def test_the_desks_commands_are_all_there() -> None:
         (["up", "--port", "0"], "not a port number from 1 to 65535"),
     ],
 )
-def test_an_unreadable_value_is_explained_in_words(
-    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unreadable_value_is_told(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Exit code 2, and no regular expression in the message."""
     code = run_command(words)
     said = capsys.readouterr().err

@@ -41,16 +41,6 @@ def test_every_id_is_used_once() -> None:
     assert [id for id, times in Counter(ids).items() if times > 1] == []
 
 
-def test_a_week_later_the_timetable_goes_on() -> None:
-    """The week that is in both files is identical: same ids, same classes, same bookings."""
-    first = {line["id"]: line for line in lines(MONDAY)}
-    second = {line["id"]: line for line in lines(MONDAY + timedelta(days=7))}
-    shared = first.keys() & second.keys()
-    assert all(first[id] == second[id] for id in shared)
-    classes = [line for line in weekly_classes() if line["id"] in shared]
-    assert len(classes) * 2 == len(weekly_classes())
-
-
 def test_the_file_holds_what_a_newcomer_wants_to_try() -> None:
     """Two locations, eight class types, two weeks of classes, people in every state."""
     counts = Counter(line["object"] for line in lines())

@@ -17,32 +17,22 @@ async def imported(system: System, today: date = TODAY) -> Client:
     return system.partner(await system.key(studio=STUDIO_ID))
 
 
+async def classes_by_id(partner: Client) -> dict[str, dict[str, Any]]:
+    return {row["id"]: row for row in await partner.everything("/classes")}
+
+
 def class_ids(today: date) -> set[str]:
     return {str(line["id"]) for line in demo_lines(today) if line["object"] == "class"}
-
-
-async def everything(partner: Client, path: str, **query: Any) -> dict[str, dict[str, Any]]:
-    """All rows of a list, page after page, by id."""
-    found: dict[str, dict[str, Any]] = {}
-    cursor: dict[str, str] = {}
-    while True:
-        response = await partner.get(path, **query, **cursor, limit=50)
-        assert response.status == 200, response.body
-        page = response.json()
-        found |= {row["id"]: row for row in page["data"]}
-        if not page["has_more"]:
-            return found
-        cursor = {"cursor": page["next_cursor"]}
 
 
 async def test_the_demo_imports_again_and_a_week_later(system: System) -> None:
     """No line is refused, the second time changes nothing, and a week later the timetable continues."""
     partner = await imported(system)
-    first = await everything(partner, "/classes")
+    first = await classes_by_id(partner)
     await imported(system)
-    assert await everything(partner, "/classes") == first
+    assert await classes_by_id(partner) == first
     await imported(system, TODAY + timedelta(days=7))
-    later = await everything(partner, "/classes")
+    later = await classes_by_id(partner)
     assert {id: later[id] for id in first} == first
     coming = class_ids(TODAY + timedelta(days=7))
     # Another test may have imported the demo of another day.
@@ -55,7 +45,7 @@ async def test_the_system_counts_what_the_demo_says(system: System) -> None:
     """Booked and available seats come from the bookings, and they are what the file says."""
     lines = demo_with_new_ids(TODAY)
     await system.import_lines(lines)
-    classes = await everything(system.partner(await system.key(studio=lines[0]["id"])), "/classes")
+    classes = await classes_by_id(system.partner(await system.key(studio=lines[0]["id"])))
     for line in lines:
         if line["object"] == "class":
             shown = classes[line["id"]]

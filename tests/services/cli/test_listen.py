@@ -43,13 +43,8 @@ async def test_listen_forwards_live_events_signed(system: System) -> None:
         made: dict[str, Any] = (await partner.post("/members", body)).json()
         return made
 
-    async def logged() -> int:
-        return len((await partner.get("/events")).json()["data"])
-
     await member("before")
-    async with asyncio.timeout(20):
-        while await logged() < 1:
-            await asyncio.sleep(0.05)
+    await partner.until("/events")
     secret = new_secret()
     async with receiving() as receiver:
         words = ["webhooks", "listen", "--forward-to", receiver.url, "--secret", secret]

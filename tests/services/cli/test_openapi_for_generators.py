@@ -1,4 +1,4 @@
-"""Rules that code generators and validators need, over every schema of both documents."""
+"""What generators, validators and readers need, over every schema of both documents."""
 
 import re
 from collections import Counter
@@ -10,12 +10,18 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from services.cli.openapi.document import document, operator_document
-from services.cli.openapi.schemas import default_in_words, default_is_always_present
+from services.cli.openapi.schemas import (
+    OPERATOR_TEXTS,
+    PARTNER_TEXTS,
+    default_in_words,
+    default_is_always_present,
+)
 from shared.http.routes import checked_key
 from shared.wire import API_VERSION, UUID_PATTERN
 
 Json = dict[str, Any]
 DOCUMENTS: dict[str, Json] = {"partners": document(), "operators": operator_document()}
+TEXTS: dict[str, dict[str, str]] = {"partners": PARTNER_TEXTS, "operators": OPERATOR_TEXTS}
 BOTH = pytest.mark.parametrize("name", ["partners", "operators"])
 # What holds values or names of fields, and no schemas.
 NOT_SCHEMAS = ("example", "examples", "enum", "const", "required")
@@ -157,3 +163,29 @@ def test_bounds_of_headers_and_paths_are_those_of_the_code(name: str) -> None:
 def test_ids_have_a_format() -> None:
     """Generators know the format; the pattern of our decoder would only be noise."""
     assert all(part.get("pattern") != UUID_PATTERN for _, part in schemas("partners"))
+
+
+def properties_of(name: str) -> Iterator[tuple[str, str, Json]]:
+    for schema, shown in DOCUMENTS[name]["components"]["schemas"].items():
+        for key, prop in shown.get("properties", {}).items():
+            yield schema, key, prop
+
+
+@BOTH
+def test_every_property_has_a_description_and_every_text_is_used(name: str) -> None:
+    """Nobody has to guess what a field means, and a text for a property that is gone is found."""
+    properties = [prop for _, _, prop in properties_of(name)]
+    assert [prop for prop in properties if not prop.get("description")] == []
+    shown = {prop["description"] for prop in properties}
+    unused = {key for key, text in TEXTS[name].items() if not any(one.startswith(text) for one in shown)}
+    assert unused == set()
+
+
+@BOTH
+def test_descriptions_speak_to_their_readers(name: str) -> None:
+    """No word of our own code, and whole sentences."""
+    own = r"\b(struct|msgspec|asyncpg|TODO)\b" + (r"|\boutbox\b" if name == "partners" else "")
+    for schema, key, prop in properties_of(name):
+        text = prop["description"]
+        assert text[0].isupper() or text[0] in "`1", (schema, key, text)
+        assert text.endswith(".") and not re.search(own, text), (schema, key, text)

@@ -124,9 +124,7 @@ def sent_for(path: str, operation: dict[str, Any], values: dict[str, str]) -> tu
 
 
 @pytest.mark.parametrize("place", OPERATIONS, ids=" ".join)
-async def test_another_studio_is_answered_as_the_document_says(
-    system: System, place: tuple[str, str]
-) -> None:
+async def test_another_studio_is_answered_as_documented(system: System, place: tuple[str, str]) -> None:
     """404 in a path, a query or a body, whatever role the operation needs where the path names the studio."""
     method, path = place
     operation = OPERATIONS[place]
@@ -150,9 +148,7 @@ async def test_another_studio_is_answered_as_the_document_says(
 
 
 @pytest.mark.parametrize("place", OPERATIONS, ids=" ".join)
-async def test_an_unknown_version_is_refused_as_the_document_says(
-    system: System, place: tuple[str, str]
-) -> None:
+async def test_an_unknown_version_is_refused_as_documented(system: System, place: tuple[str, str]) -> None:
     """400 with the versions that are served, as in the partner API, and nothing is done."""
     method, path = place
     operation = OPERATIONS[place]

@@ -9,24 +9,18 @@ import services.cli.main
 import services.cli.serve, services.catalog.app
 print(*sys.modules, sep="\\n")
 """
-LIST_KEYS = """
+COMMAND = """
 import sys
 from services.cli.main import run_command
-run_command(["keys", "list"])
-print(*sys.modules, sep="\\n")
-"""
-HELP = """
-import sys
-from services.cli.main import run_command
-run_command(["--help"])
+run_command(sys.argv[1:])
 print(*sys.modules, sep="\\n")
 """
 
 
-def loaded(code: str) -> set[str]:
+def loaded(code: str, *words: str) -> set[str]:
     environment = {"STUDIO_OPERATOR_TOKEN": "none", "STUDIO_OPERATOR_URL": "http://127.0.0.1:1"}
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, check=True, env=environment
     )
     return set(done.stdout.split())
 
@@ -46,13 +40,13 @@ def test_serving_one_service_loads_neither_the_others_nor_what_only_a_terminal_s
 
 def test_a_command_of_the_operators_api_loads_no_web_framework() -> None:
     """`studioctl keys list` is one HTTP request: it starts no server and needs no database driver."""
-    modules = loaded(LIST_KEYS)
+    modules = loaded(COMMAND, "keys", "list")
     assert "services.cli.operator_client" in modules
     assert not {"granian", "asyncpg", "aiohttp", "services.gateway", "rich.console"} & modules
 
 
 def test_help_and_completion_load_nothing_but_the_table_of_commands() -> None:
     """A shell starts `studioctl` for each Tab, so it must not load what only a running command needs."""
-    modules = loaded(HELP)
+    modules = loaded(COMMAND, "--help")
     assert "services.cli.desk_requests" in modules
     assert not {"shared", "msgspec", "structlog", "rich", "asyncio", "http.client", "ssl"} & modules

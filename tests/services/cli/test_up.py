@@ -7,8 +7,7 @@ import socket
 import stat
 import subprocess
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -18,25 +17,12 @@ from msgspec import Struct
 from services.cli.demo import STUDIO_ID
 from shared.servers.ports import free_port
 from shared.servers.postgres_data import lock_home
-from tests.harness.system import ROOT, STUDIOCTL, Process, environment_for
+from tests.harness.system import ROOT, STUDIOCTL, Process, environment_for, studioctl_up
 
 
-@contextmanager
-def up(home: Path, *words: str) -> Iterator[tuple[Process, int, int]]:
+def up(home: Path, *words: str) -> AbstractContextManager[tuple[Process, int, int]]:
     """The embedded system with its own Postgres, as `make up` starts it."""
-    port, operator_port = free_port(), free_port()
-    process = Process(
-        ["up", "--port", str(port), "--operator-port", str(operator_port), *words],
-        environment_for(home),
-        f"http://127.0.0.1:{port}/health/ready",
-        home.parent / "up.log",
-    )
-    process.start()
-    try:
-        process.wait_ready()
-        yield process, port, operator_port
-    finally:
-        process.stop()
+    return studioctl_up(environment_for(home), home.parent / "up.log", *words)
 
 
 def run(home: Path, *words: str) -> "subprocess.CompletedProcess[str]":

@@ -57,9 +57,7 @@ def test_a_start_shows_its_steps_a_key_and_what_to_try(running: tuple[Terminal, 
 
 
 @pytest.mark.timeout(180)
-def test_requests_are_logged_to_the_file_that_the_screen_names(
-    running: tuple[Terminal, str, Path],
-) -> None:
+def test_requests_are_logged_to_the_file_that_the_screen_names(running: tuple[Terminal, str, Path]) -> None:
     """A request's log line is in the file, as JSON, and not on the terminal."""
     terminal, url, home = running
     assert str(home / "studio.log") in terminal.text

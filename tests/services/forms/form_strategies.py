@@ -5,6 +5,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from services.forms.wire.forms import Operator
+
 KEYS = st.one_of(
     st.sampled_from(
         ["name", "a.b", "'; DROP TABLE forms; --", "<b>x</b>", "👋🏽", "مفتاح", "$", "[0]", "a`b", " "]
@@ -32,20 +34,7 @@ TYPES: dict[str, tuple[dict[str, Any], Any, list[Any]]] = {
     "section_break": ({}, None, ["x", []]),
     "consent": ({"consent_policy_slug": "p", "consent_policy_version": "1"}, "true", ["maybe"]),
 }
-OPERATORS = [
-    "eq",
-    "neq",
-    "in",
-    "not_in",
-    "contains",
-    "not_contains",
-    "gt",
-    "gte",
-    "lt",
-    "lte",
-    "empty",
-    "not_empty",
-]
+OPERATORS = [op.value for op in Operator]
 # The others compare with one value: a form that gives them a list is refused.
 LIST_OPERATORS = ["in", "not_in", "empty", "not_empty"]
 RULE_VALUES = st.one_of(

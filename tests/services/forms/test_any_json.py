@@ -70,9 +70,7 @@ def writes(draw: st.DrawFn) -> tuple[str, str, Any]:
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(write=writes())
-async def test_any_json_is_answered_as_the_contract_says(
-    studio: StudioClient, write: tuple[str, str, Any]
-) -> None:
+async def test_any_json_is_answered_as_promised(studio: StudioClient, write: tuple[str, str, Any]) -> None:
     """200, 201, 409 or 422, whatever is sent; and what was kept can be read again."""
     method, path, body = write
     form = await studio.form(field("a"), field("n", "number"), slug=f"f-{new_id()}")

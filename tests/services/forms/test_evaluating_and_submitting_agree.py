@@ -67,9 +67,7 @@ async def test_what_evaluate_calls_wrong_fails_at_the_same_place_and_the_rest_su
 
 @SETTINGS
 @given(drawn=fields())
-async def test_answering_the_visible_fields_is_enough_to_submit(
-    studio: StudioClient, drawn: list[dict[str, Any]]
-) -> None:
+async def test_answering_visible_fields_is_enough(studio: StudioClient, drawn: list[dict[str, Any]]) -> None:
     """Hidden required fields never block: answering right what is shown, step by step, is enough."""
     form = await drawn_form(studio, drawn)
     if form is None:

@@ -5,9 +5,7 @@ from typing import Any
 from tests.services.forms.studio_client import StudioClient
 
 
-async def test_writers_get_all_events_of_a_form_and_readers_those_of_published_ones(
-    studio: StudioClient,
-) -> None:
+async def test_writers_get_all_events_of_a_form_and_readers_the_published_ones(studio: StudioClient) -> None:
     """Drafts go to writers only. Readers learn when a form is published and when it no longer is."""
     form = (await studio.post("/forms", {"title": "Draft"})).json
     for change in ({"title": "Still"}, {"status": "published"}, {"title": "Shown"}, {"status": "archived"}):

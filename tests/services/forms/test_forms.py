@@ -185,9 +185,7 @@ async def test_an_invalid_form_is_refused_with_the_location_of_each_problem(
     assert reply.problems[0] == (loc, kind)
 
 
-async def test_the_list_continues_after_a_form_that_is_no_longer_in_it(
-    studio: StudioClient,
-) -> None:
+async def test_the_list_continues_after_a_form_that_is_no_longer_in_it(studio: StudioClient) -> None:
     """The cursor's row keeps its position although it is no longer published."""
     forms = [await studio.form() for _ in range(5)]
     page = (await studio.get("/forms?limit=2")).json

@@ -53,11 +53,7 @@ async def test_states_go_forward(studio: StudioClient) -> None:
     assert (await studio.patch(path, {"status": "converted"})).status == 200
     refused = await studio.patch(path, {"status": "new", "first_name": "Never"})
     assert (refused.status, refused.code) == (409, "invalid_state_transition")
-    assert refused.json["error"]["details"] == {
-        "from": "converted",
-        "to": "new",
-        "allowed": ["unqualified"],
-    }
+    assert refused.json["error"]["details"] == {"from": "converted", "to": "new", "allowed": ["unqualified"]}
     assert (await studio.get(path)).json["first_name"] == ""
     assert (await studio.patch(path, {"status": "sold"})).problems == [(("body", "status"), "enum")]
 

@@ -71,6 +71,8 @@ async def test_wrong_answers_are_named_and_nothing_is_stored(studio: StudioClien
         (("body", "data", "zzz"), "unknown_field"),
     ]
     assert (await studio.get(f"/forms/{form['id']}/submissions")).json["data"] == []
+    long = await studio.submit(form, {"a": "x" * 5_001, "waiver": "true"})
+    assert "5000" in long.json["detail"][0]["msg"], "the limit is said"
     nowhere = {"id": studio.id}
     assert (await studio.submit(nowhere, {"a": 1})).problems == [(("body", "data", "a"), "string_type")]
     assert (await studio.submit(nowhere, {"a": "1"})).status == 404

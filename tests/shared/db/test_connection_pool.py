@@ -55,9 +55,7 @@ async def test_callers_wait_in_line(db: Database) -> None:
     assert order == [0, 1, 2, 3, 4]
 
 
-async def test_a_caller_that_waits_too_long_gets_an_error(
-    db: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_waiting_too_long_for_a_connection_fails(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """A caller that times out leaves the queue."""
     monkeypatch.setattr(connection_pool, "ACQUIRE_TIMEOUT", 0.05)
     async with db.connection():
@@ -157,9 +155,7 @@ async def test_a_connection_that_the_server_closed_is_replaced(db: Database, dat
         assert await pid(conn) != second
 
 
-async def test_connections_that_break_inside_a_call_do_not_use_up_the_pool(
-    db: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_broken_connections_do_not_fill_the_pool(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """The driver closes them silently: their slots once stayed taken until none was left."""
     monkeypatch.setattr(connection_pool, "ACQUIRE_TIMEOUT", 1.0)
     for _ in range(db.pool.get_max_size()):

@@ -61,9 +61,7 @@ async def test_another_return_type_is_refused_in_a_sentence(conn: Any) -> None:
     assert await conn.fetchval("SELECT catalog.answer()") == 1
 
 
-async def test_a_run_that_is_killed_in_between_leaves_nothing_half_applied(
-    database_url: str, conn: Any
-) -> None:
+async def test_a_run_killed_in_between_leaves_nothing_half_applied(database_url: str, conn: Any) -> None:
     """The connection dies between two files: neither counts as applied, and the next run applies both."""
     dying = await asyncpg.connect(database_url)
     kill = f"SELECT pg_terminate_backend({dying.get_server_pid()})"

@@ -1,11 +1,13 @@
 """A bus under the test's control, and a relay that sends to it."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Sequence
 
 from shared.background import Wakeup
 from shared.db.database import Database
 from shared.events.bus import Batch, BusError, Link, Message, OnReply, Queue, Reply, Stored
+from shared.events.envelope import read_envelope
 from shared.events.event import Event, EventResource
 from shared.events.kinds import BookingCreated
 from shared.events.outbox import Backlog, add_events, backlog
@@ -69,6 +71,25 @@ class StagedLink:
 
     async def close(self) -> None:
         self.is_lost = True
+
+
+class Log:
+    """The versions of each resource, in order. Stores each event once, unless that rule is taken out."""
+
+    def __init__(self, *, once: bool = True) -> None:
+        self.versions: dict[str, list[int]] = defaultdict(list)
+        self._once = once
+        self._known: set[str] = set()
+
+    async def __call__(self, messages: Sequence[Message]) -> None:
+        # Other tasks run while it stores.
+        await asyncio.sleep(0)
+        for message in messages:
+            if self._once and message.id in self._known:
+                continue
+            self._known.add(message.id)
+            resource = read_envelope(message.body).resource
+            self.versions[resource.id].append(resource.version)
 
 
 def relay(

@@ -82,9 +82,7 @@ async def events_of(system: System, key: str, kinds: set[str], *, thin: bool = F
     ("who", "kinds"),
     [("by_import", MOVED), ("by_staff", {"class.updated", "booking.updated", "waitlist.updated"})],
 )
-async def test_a_key_of_the_new_location_learns_no_old_values(
-    system: System, who: str, kinds: set[str]
-) -> None:
+async def test_a_new_locations_key_learns_no_old_values(system: System, who: str, kinds: set[str]) -> None:
     """Whoever moved it: the new location gets the resource as it is now, without `data.previous`."""
     move = Move(Causes(system, system.partner(await system.key())))
     await move.prepare()

@@ -41,9 +41,7 @@ PAGES = [
 
 
 @pytest.mark.parametrize(("sizes", "limit", "expected"), PAGES)
-async def test_pages_by_size_show_every_row_once(
-    sizes: list[int], limit: int, expected: list[int] | None
-) -> None:
+async def test_pages_show_every_row_once(sizes: list[int], limit: int, expected: list[int] | None) -> None:
     """Whatever the sizes: no row is left out or shown twice, and `has_more` is true only if more comes."""
     rows = rows_of(*sizes)
     fetched = 0
@@ -88,9 +86,7 @@ SIZES = [sizes for sizes, _, _ in PAGES] + [[HALF, HALF - OVERHEAD * 2 - 1 + mor
 
 @pytest.mark.parametrize("sizes", SIZES)
 @pytest.mark.parametrize("limit", [1, 2, 50])
-def test_a_page_of_encoded_rows_has_the_bytes_of_the_same_page_of_structs(
-    sizes: list[int], limit: int
-) -> None:
+def test_a_page_of_encoded_rows_has_the_bytes_of_a_page_of_structs(sizes: list[int], limit: int) -> None:
     """Cut by number or by size, with texts that look like the beginning of a row."""
     rows = rows_of(*sizes)
     for row in rows[::2]:

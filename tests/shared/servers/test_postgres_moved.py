@@ -46,9 +46,7 @@ def test_missing_data_is_reported_and_not_created_again(home: Path) -> None:
         EmbeddedPostgres.start(home, durable=False)
 
 
-def test_a_copy_never_takes_data_that_lies_outside_the_original(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_copy_never_takes_data_outside_the_original(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where Postgres cannot enter the home its data is elsewhere, and a copied home names the same place."""
     monkeypatch.setattr(RunAs, "can_enter", lambda self, folder: "outside" in str(folder))
     monkeypatch.setattr(tempfile, "gettempdir", lambda: str(home.parent / "outside"))

@@ -1,7 +1,6 @@
 """First and later starts of a private Postgres, and the reasons for which it does not start."""
 
 import json
-import os
 import socket
 import stat
 import time
@@ -48,14 +47,6 @@ async def test_a_taken_port_is_left_to_its_owner(home: Path) -> None:
         assert await one_value(second.url, "SELECT 1") == 1
 
 
-def test_one_home_serves_one_run(home: Path) -> None:
-    """A second run on the same folder names the process that uses it, and changes nothing."""
-    with EmbeddedPostgres.start(home, durable=False) as server:
-        with pytest.raises(ServerProblem, match=rf"Another run \(process {os.getpid()}\) already uses"):
-            EmbeddedPostgres.start(home, durable=False)
-        assert server.alive
-
-
 def test_a_lost_password_is_reported_before_anything_starts(home: Path) -> None:
     """Data that cannot be opened any more is neither overwritten nor started."""
     EmbeddedPostgres.start(home, durable=False).stop()
@@ -70,13 +61,6 @@ def test_data_of_a_missing_version_is_named(home: Path) -> None:
     server.stop()
     (server.data / "PG_VERSION").write_text("9\n")
     with pytest.raises(ServerProblem, match="was created by Postgres 9"):
-        EmbeddedPostgres.start(home)
-
-
-def test_a_file_in_the_way_is_named(home: Path) -> None:
-    """A home that is not a folder gives one sentence, not a traceback."""
-    home.write_text("")
-    with pytest.raises(ServerProblem, match="is a file and not a folder"):
         EmbeddedPostgres.start(home)
 
 

@@ -2,9 +2,13 @@
 
 import asyncio
 import json
+import multiprocessing
 import os
+import pwd
 import shutil
 import stat
+from collections.abc import Callable
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
@@ -15,7 +19,6 @@ from shared.servers.postgres import SETTINGS, EmbeddedPostgres, launch, wait_unt
 from shared.servers.postgres_binaries import PostgresBinaries, find_postgres, in_the_wheel
 from shared.servers.postgres_data import make_data
 from shared.servers.problem import ServerProblem
-from tests.shared.servers.as_nobody import as_nobody
 from tests.shared.servers.rows import one_value, read, write
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="is about running as root")
@@ -91,6 +94,32 @@ def test_a_user_namespace_serves_where_root_cannot_change_user(home: Path) -> No
         assert child.stop(timeout=10)
 
 
+def as_nobody(work: Callable[[], str]) -> str:
+    """In a fork of the user nobody: root's interpreter may lie where nobody cannot reach it."""
+    if os.geteuid() != 0:
+        return work()
+    context = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    child = context.Process(target=_drop_and_work, args=(work, sender))
+    child.start()
+    sender.close()
+    response: str = receiver.recv()
+    child.join(20)
+    return response
+
+
+def _drop_and_work(work: Callable[[], str], sender: "Connection[str, str]") -> None:
+    nobody = pwd.getpwnam("nobody")
+    os.environ["HOME"] = "/"  # root's own is closed now, and asyncpg looks for certificates in it
+    os.setgroups([])
+    os.setgid(nobody.pw_gid)
+    os.setuid(nobody.pw_uid)
+    try:
+        sender.send(work())
+    except BaseException as error:
+        sender.send(repr(error))
+
+
 def test_an_ordinary_user_starts_it_twice(home: Path) -> None:
     """No privilege is needed for anything."""
     home.parent.chmod(0o777)
@@ -126,9 +155,7 @@ async def test_the_wheels_binaries_serve_as_well(home: Path) -> None:
 
 
 @as_root
-async def test_the_wheels_binaries_are_copied_when_the_server_cannot_enter_them(
-    home: Path, closed: Path
-) -> None:
+async def test_wheel_binaries_are_copied_when_the_server_cannot_enter_them(home: Path, closed: Path) -> None:
     """A virtualenv inside root's home is closed to the server's user, and stays closed."""
     with EmbeddedPostgres.start(home, durable=False, binaries=wheel_inside(closed)) as server:
         assert await one_value(server.url, "SELECT 1") == 1

@@ -71,9 +71,7 @@ TABLE: list[tuple[str, Any, str, Any, bool]] = [
 
 
 @pytest.mark.parametrize(("op", "value", "controller", "answer", "expected"), TABLE)
-def test_a_rule_holds_as_the_table_says(
-    op: str, value: Any, controller: str, answer: Any, expected: bool
-) -> None:
+def test_a_rule_holds_as_listed(op: str, value: Any, controller: str, answer: Any, expected: bool) -> None:
     """Positive operators mean "any" on a list, negative ones "none"; numbers as decimals, dates as dates."""
     rule = msgspec.convert(show_when("c", op, value), ConditionalRule)
     assert holds(rule, FieldType(controller), ComparedAnswer(answer)) is expected

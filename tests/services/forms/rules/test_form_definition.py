@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from services.forms.rules.form_definition import check_fields, with_defaults
-from services.forms.wire.forms import MAX_FIELDS, FormField
+from services.forms.wire.forms import FormField
 from tests.services.forms.rules.field_builders import make_field, show_when
 
 TABLE: list[tuple[list[FormField], list[tuple[tuple[Any, ...], str]]]] = [
@@ -64,13 +64,6 @@ def test_a_cycle_through_five_hundred_fields_is_found_at_once() -> None:
     """The longest possible cycle, without recursion."""
     ring = [make_field(f"k{n}", display_when=show_when(f"k{(n + 1) % 500}", "empty")) for n in range(500)]
     assert {problem.type for problem in check_fields(ring)} == {"rule_cycle"}
-
-
-def test_the_number_of_fields_is_limited_and_the_error_names_the_limit() -> None:
-    """The error states the limit."""
-    problems = check_fields([make_field(f"k{n}") for n in range(MAX_FIELDS + 1)])
-    assert [problem.loc for problem in problems] == [("body", "fields")]
-    assert "at most 500" in problems[0].msg
 
 
 def test_a_field_gets_defaults_and_keeps_its_own_properties() -> None:

@@ -169,9 +169,7 @@ async def test_the_whole_chain_works_with_separate_users(urls: dict[str, str]) -
             await bus.close()
 
 
-async def test_a_producer_waits_for_the_service_that_declares_the_queues(
-    rabbit: Rabbit, amqp_url: str
-) -> None:
+async def test_a_producer_waits_for_whoever_declares_the_queues(rabbit: Rabbit, amqp_url: str) -> None:
     """On an empty broker it says what is missing, and sends once the event log has declared it."""
     found = broker_urls(rabbit, amqp_url)
     bus = RabbitBus(found["bookings"], "bookings")
