@@ -31,7 +31,7 @@ log = structlog.get_logger("relay")
 
 # A single event is sent at once. Those that follow each other more closely than this are sent together: a row
 # costs the event log and its database several times as much alone as among others.
-TOGETHER_SECONDS = 0.05
+BATCH_SECONDS = 0.05
 # Replies are collected for this long, so that one statement deletes many rows. Less if rows wait for them.
 DELETE_SECONDS = 0.2
 ROOM_SECONDS = 0.02
@@ -93,7 +93,7 @@ class Relay:
         if not self._sessions:
             return False
         if not self._cut_short:
-            await asyncio.sleep(self._sent_at + TOGETHER_SECONDS - time.monotonic())
+            await asyncio.sleep(self._sent_at + BATCH_SECONDS - time.monotonic())
         async with self.database.connection() as conn:
             await self._settle_rows(conn)
             batches, more = await self._read(conn)

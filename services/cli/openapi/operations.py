@@ -1,4 +1,4 @@
-"""Every operation of both documents, read from the routes that response it, so that none is missing."""
+"""Every operation of both documents, read from the routes that serve it, so that none is missing."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""Receivers that response late, incompletely, without a request, with errors or resets."""
+"""Receivers that respond late, incompletely, without a request, with errors or resets."""
 
 import random
 from collections.abc import AsyncIterator
