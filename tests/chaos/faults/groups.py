@@ -14,7 +14,6 @@ from tests.chaos.faults.postgres import POSTGRES
 from tests.chaos.faults.receivers import RECEIVERS
 from tests.chaos.faults.vanished import VANISHED
 
-SHORT_SECONDS = 4.0
 # Healed from the last to the first: a process that is started again waits for its servers.
 PARTS: tuple[tuple[Fault, ...], ...] = (
     (*KILL.faults[:3], STOP.faults[0]),
@@ -68,6 +67,6 @@ def kill_the_pipeline(arena: Arena, draw: random.Random) -> Injected:
 PIPELINE = Group("pipeline", (Fault("kill -9 the pipeline", kill_the_pipeline, (0.2, 0.5)),))
 # One round of each fits into a test.
 SHORT: tuple[Group, ...] = tuple(
-    group.within(SHORT_SECONDS)
+    group.within(4.0)
     for group in (KILL, NETWORK, RECEIVERS, PIPELINE, BROKER.only("kill -9"), POSTGRES.only("crash"))
 )
