@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import unicodedata
 from collections.abc import Iterable
 
 from email_validator import SPECIAL_USE_DOMAIN_NAMES, EmailNotValidError, validate_email
@@ -15,6 +16,23 @@ _PLAIN = re.compile(
     re.ASCII,
 )
 _RESERVED = tuple(before + name for name in SPECIAL_USE_DOMAIN_NAMES for before in "@.")
+# What an erasure leaves, so that an export can be imported again.
+_ERASED = re.compile(r"erased-[0-9a-f-]{36}@erased\.invalid")
+_LONG_LABEL = re.compile(r"@.*[^.]{64}", re.DOTALL)
+# Of one request. A thousand of them would take the library a second.
+MAX_UNUSUAL = 20
+TOO_MANY_UNUSUAL = f"At most {MAX_UNUSUAL} email addresses may be internationalized or otherwise unusual."
+
+
+def is_plain(text: str) -> bool:
+    # Not `lowered.isascii()`: the Kelvin sign becomes a plain k.
+    lowered = text.lower()
+    plain = text.isascii() and _PLAIN.fullmatch(lowered) and not lowered.endswith(_RESERVED)
+    return bool(plain or _ERASED.fullmatch(lowered))
+
+
+def has_too_many_unusual(texts: Iterable[object]) -> bool:
+    return sum(isinstance(text, str) and not is_plain(text.strip()) for text in texts) > MAX_UNUSUAL
 
 
 def normalize_email(text: str) -> str:
@@ -23,10 +41,11 @@ def normalize_email(text: str) -> str:
     # First of all: the library's time grows with the cube of the number of combining marks.
     if len(text) > MAX_EMAIL_LENGTH or len(text.encode(errors="replace")) > MAX_EMAIL_LENGTH:
         raise ValueError(f"The email address is too long; at most {MAX_EMAIL_LENGTH} bytes are allowed.")
-    lowered = text.lower()
-    # Not `lowered.isascii()`: the Kelvin sign becomes a plain k.
-    if text.isascii() and _PLAIN.fullmatch(lowered) and not lowered.endswith(_RESERVED):
-        return lowered
+    if is_plain(text):
+        return text.lower()
+    # The library's time grows with the square of a label's length.
+    if _LONG_LABEL.search(unicodedata.normalize("NFC", text)):
+        raise ValueError("The part after the @-sign is not valid. A label has at most 63 characters.")
     try:
         # Without the test environment `a@test` would be refused for its name; the dot rule below is ours.
         checked = validate_email(text, check_deliverability=False, test_environment=True)

@@ -177,6 +177,8 @@ def value_problems(value: object, loc: Loc, *, emails: bool = False) -> Iterator
     elif isinstance(value, str):
         if emails and (sentence := _why_no_email(value)):
             yield Problem(loc, sentence, "value_error")
+    elif emails and isinstance(value, list) and (sentence := _why_not_all_emails(value)):
+        yield Problem(loc, sentence, "value_error")
     elif isinstance(value, (list, tuple)):
         for index, item in enumerate(value):
             yield from value_problems(item, (*loc, index), emails=emails)
@@ -204,6 +206,12 @@ def _why_no_email(text: str) -> str | None:
     except ValueError as problem:
         return str(problem)
     return None
+
+
+def _why_not_all_emails(texts: list[Any]) -> str | None:
+    from shared.emails import TOO_MANY_UNUSUAL, has_too_many_unusual
+
+    return TOO_MANY_UNUSUAL if has_too_many_unusual(texts) else None
 
 
 @cache

@@ -10,7 +10,8 @@ from services.forms.rules.conditions import visible_fields
 from services.forms.rules.field_checks import CHECKS, FieldContext, Finding
 from services.forms.wire.forms import FieldType, FormField
 from services.forms.wire.submissions import ConsentGiven
-from shared.errors import Problem
+from shared.emails import TOO_MANY_UNUSUAL, has_too_many_unusual
+from shared.errors import Invalid, Problem
 
 MISSING = Finding("This field is required.", "missing")
 NOT_VISIBLE = Finding("The field is hidden with the other answers given.", "field_not_visible")
@@ -36,6 +37,8 @@ def evaluate(fields: Sequence[FormField], answers: Answers, *, region: str | Non
     context = [field for field in seen if field.type is not FieldType.SECTION_BREAK]
     visible_keys = {field.key for field in seen}
     known = {field.key for field in fields}
+    if has_too_many_unusual(answers.get(field.key) for field in seen if field.type is FieldType.EMAIL):
+        raise Invalid([Problem(("body", "data"), TOO_MANY_UNUSUAL, "value_error")])
     problems = [problem for field in seen if (problem := _check(FieldContext(field, region), answers))]
     for key in answers:
         if key not in visible_keys:

@@ -40,7 +40,7 @@ WRITTEN_BY_LOOPS = {"outbox", "leases", "lease_replicas", "idempotency_keys", "c
 
 
 async def a_days_work(system: System) -> str:
-    """The demo studio with data that only this system has: credits, charges, a receipt."""
+    """The demo studio with data that only this system has: credits, charges, a receipt, an erased lead."""
     lines = demo_with_new_ids(DEMO_DAY)
     await system.import_lines(lines)
     studio_id = str(lines[0]["id"])
@@ -62,6 +62,9 @@ async def a_days_work(system: System) -> str:
         booked = created(await partner.book(lesson["id"], member, join_waitlist=True))
     cancelled = await partner.cancel(booked["id"])
     assert cancelled.status == 200, cancelled.body
+    lead = await partner.create("/leads", {"email": "gone@example.com"})
+    erased = await system.operator.post(f"/leads/{lead['id']}/erase", studio=studio_id)
+    assert erased.status == 200, erased.body
     return studio_id
 
 
