@@ -66,22 +66,10 @@ async def get(conn: Connection, caller: Caller, class_id: str) -> Class:
 
 # Columns that staff and imports may set. Bookings maintain the counters.
 WRITABLE = (
-    "title",
-    "description",
-    "class_type_id",
-    "location_id",
-    "room_id",
-    "instructor_id",
-    "start_time",
-    "end_time",
-    "capacity",
-    "allow_waitlist",
-    "waitlist_capacity",
-    "credit_cost",
-    "spot_selection_mode",
-    "status",
-    "visible",
-)
+    "title", "description", "class_type_id", "location_id", "room_id", "instructor_id", "start_time",
+    "end_time", "capacity", "allow_waitlist", "waitlist_capacity", "credit_cost", "spot_selection_mode",
+    "status", "visible",
+)  # fmt: skip
 INSERT = f"""
 INSERT INTO classes (studio_id, id, {", ".join(WRITABLE)})
 SELECT $1, $2, {", ".join(WRITABLE)} FROM jsonb_populate_record(NULL::classes, $3)

@@ -98,16 +98,9 @@ async def insert(conn: Connection, outcomes: Sequence[Outcome]) -> None:
 
 
 BOOKED = (
-    "id",
-    "class_id",
-    "member_id",
-    "location_id",
-    "status",
-    "booking_source",
-    "class_spot_id",
-    "credits_charged",
-    "created_at",
-)
+    "id", "class_id", "member_id", "location_id", "status", "booking_source", "class_spot_id",
+    "credits_charged", "created_at",
+)  # fmt: skip
 QUEUED = ("id", "class_id", "member_id", "booking_id", "location_id", "position")
 
 

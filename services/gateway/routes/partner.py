@@ -71,22 +71,9 @@ class PartnerRequest:
     """The state of one request: the parts of the scope, read once, and the results of the checks."""
 
     __slots__ = (
-        "address",
-        "bucket",
-        "cost",
-        "headers",
-        "id",
-        "key",
-        "method",
-        "path",
-        "raw_headers",
-        "receive",
-        "route",
-        "scope",
-        "span",
-        "target",
-        "traceparent",
-    )
+        "address", "bucket", "cost", "headers", "id", "key", "method", "path", "raw_headers", "receive",
+        "route", "scope", "span", "target", "traceparent",
+    )  # fmt: skip
 
     def __init__(self, scope: Any, receive: Receive, proxies: TrustedProxies) -> None:
         self.scope = scope

@@ -4,9 +4,9 @@ from typing import Any
 
 from msgspec import UNSET
 
-from services.gateway.actions.create_studio import create_studio
 from services.gateway.actions.issue_key import issue_key, issue_staff_token, revoke_key, rotate_key
 from services.gateway.actions.open_console import make_console_link
+from services.gateway.actions.studios import create_studio
 from services.gateway.context import OperatorContext
 from services.gateway.errors import ClientWithoutKey, KeyNotLive, SlugTaken, StudioExists
 from services.gateway.store import audit_log, clients, keys, requests, staff_tokens, studios

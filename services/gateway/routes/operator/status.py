@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 
-from services.gateway.actions.advance_sequences import advance_sequences
 from services.gateway.actions.erase_person import Kind, erase_person
+from services.gateway.actions.studios import advance_sequences
 from services.gateway.context import OperatorContext
 from services.gateway.store import studios
 from services.gateway.wire.request import Erasure, SequencesAdvance, SequencesAdvanced, SystemStatus
