@@ -164,9 +164,7 @@ CROSS JOIN LATERAL (SELECT created_at FROM outbox
 
 
 class Backlog(Struct, frozen=True, rename=lambda name: f"outbox_{name}"):
-    """Events that the event log has not confirmed. `overdue` ones have waited for over a minute; at most
-    `COUNTED` of each partition are counted. With more of them, `waiting` is an estimate.
-    """
+    """At most `COUNTED` of each partition are counted. With more of them, `waiting` is an estimate."""
 
     waiting: int = 0
     overdue: int = 0

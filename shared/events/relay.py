@@ -98,11 +98,9 @@ class Relay:
             await self._settle_rows(conn)
             batches, more = await self._read(conn)
         for session in self._sessions.values():
-            if (overdue := session.overdue_batch()) is not None:
-                log.warning(
-                    "no_reply", service=self.service, partition=overdue.partition, number=overdue.number
-                )
-                await link.send(overdue)
+            if (late := session.overdue_batch()) is not None:
+                log.warning("no_reply", service=self.service, partition=late.partition, number=late.number)
+                await link.send(late, again=True)
         for batch in batches:
             self._sent_at = time.monotonic()
             await link.send(batch)
@@ -116,8 +114,8 @@ class Relay:
             async with self.database.connection() as conn:
                 found = await backlog(conn)
         if found.overdue:
-            seconds = round(found.age_seconds)
-            log.warning("events_overdue", service=self.service, events=found.overdue, seconds=seconds)
+            age = round(found.age_seconds)
+            log.warning("events_overdue", service=self.service, events=found.overdue, seconds=age)
         OUTBOX_AGE.labels(self.service).set(found.age_seconds)
         OUTBOX_EVENTS.labels(self.service, "waiting").set(found.waiting)
         OUTBOX_EVENTS.labels(self.service, "overdue").set(found.overdue)

@@ -10,9 +10,8 @@ from shared.events.outbox import Stream
 from shared.observability.tracing import in_span
 from shared.wire import new_id
 
-# How many events of a partition may be sent and not replied to. It is the flow control: a backlog stays in
-# Postgres. Studios with a backlog share a half of it, so that the other studios of their partition do not
-# wait behind them.
+# How many events of a partition may be sent and not replied to: a backlog stays in Postgres. Studios with a
+# backlog share a half of it, so that the other studios of their partition do not wait behind them.
 WINDOW = 256
 # How many events a batch holds, and how many bytes if it holds more than one.
 BATCH_EVENTS = 32
@@ -122,11 +121,13 @@ class Session:
         for row_id in rows:
             self.in_flight.pop(row_id, None)
         self.restarts = 0
+        sent_again = self._reply_timeout > self.reply_seconds
         for number, batch in list(self.unanswered.items()):
             if batch.messages[0].row_id in self.in_flight:
                 break
             del self.unanswered[number]
-            self._expect_reply(self.reply_seconds)
+            # If a reply was lost, so were probably the next ones.
+            self._expect_reply(self.reply_seconds, at_once=sent_again)
 
     def overdue_batch(self) -> Batch | None:
         """The oldest batch, if there was no reply to it for too long."""
@@ -135,6 +136,6 @@ class Session:
         self._expect_reply(min(self._reply_timeout * 2, LONGEST_REPLY_SECONDS))
         return next(iter(self.unanswered.values()))
 
-    def _expect_reply(self, seconds: float) -> None:
+    def _expect_reply(self, seconds: float, *, at_once: bool = False) -> None:
         self._reply_timeout = seconds
-        self._silent_at = time.monotonic() + seconds
+        self._silent_at = time.monotonic() + (0.0 if at_once else seconds)

@@ -97,8 +97,8 @@ class Link(Protocol):
     @property
     def is_lost(self) -> bool: ...
 
-    async def send(self, batch: Batch) -> None:
-        """In the order of the calls. Returns before the consumer has it. Raises BusError."""
+    async def send(self, batch: Batch, *, again: bool = False) -> None:
+        """In the order of the calls. Returns before the consumer has it. `again`: there was no reply."""
 
     async def close(self) -> None: ...
 

@@ -10,8 +10,7 @@ from shared.events.bus import Batch, Handler, Link, OnReply, Park, Ready
 from shared.events.bus.intake import Intake
 from shared.events.bus.topology import Queue
 
-# How many batches are handled at once.
-AT_ONCE = 16
+AT_ONCE = 16  # batches
 
 Waiting = asyncio.Queue[tuple[Batch, OnReply]]
 
@@ -73,7 +72,7 @@ class _Link(NamedTuple):
     on_reply: OnReply
     is_lost: bool = False
 
-    async def send(self, batch: Batch) -> None:
+    async def send(self, batch: Batch, *, again: bool = False) -> None:
         self.waiting.put_nowait((batch, self.on_reply))
 
     async def close(self) -> None:

@@ -111,6 +111,7 @@ class RabbitLink:
         self._channel: AbstractChannel | None = None
         self._underlay: Any = None
         self._replies = ""
+        self._inbox: Any = None
         self._failed = False
         self._publishing: set[asyncio.Task[None]] = set()
 
@@ -129,14 +130,17 @@ class RabbitLink:
         else:
             await broker.expect(channel, self._queue, 0)
         self._replies = f"{service}.replies.{new_id()}"
-        queue = await channel.declare_queue(self._replies, exclusive=True, auto_delete=True)
-        await queue.bind(self._queue.replies, routing_key=self._replies)
-        await queue.consume(self._replied, no_ack=True)
+        self._inbox = await channel.declare_queue(self._replies, exclusive=True, auto_delete=True)
+        await self._inbox.bind(self._queue.replies, routing_key=self._replies)
+        await self._inbox.consume(self._replied, no_ack=True)
         self._underlay = await channel.get_underlay_channel()
 
-    async def send(self, batch: Batch) -> None:
+    async def send(self, batch: Batch, *, again: bool = False) -> None:
         if self.is_lost:
             raise BusError("the connection was closed")
+        if again:
+            # Somebody may have deleted the exchange, and our binding with it.
+            await self._inbox.bind(self._queue.replies, routing_key=self._replies, timeout=CONFIRM_TIMEOUT)
         # Tasks start, and so publish, in the order in which they are made.
         task = asyncio.create_task(self._publish(batch))
         self._publishing.add(task)

@@ -153,7 +153,7 @@ class HeldLink:
         self._bus = bus
         self._link = link
 
-    async def send(self, batch: Batch) -> None:
+    async def send(self, batch: Batch, *, again: bool = False) -> None:
         self._bus.held.update(message.topic for message in batch.messages)
         await self._bus.opened.wait()
         await self._link.send(batch)

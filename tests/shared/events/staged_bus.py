@@ -62,7 +62,7 @@ class StagedLink:
         self.on_reply = on_reply
         self.is_lost = False
 
-    async def send(self, batch: Batch) -> None:
+    async def send(self, batch: Batch, *, again: bool = False) -> None:
         if self.is_lost:
             raise BusError("staged")
         self._bus.batches.append(batch)

@@ -46,7 +46,7 @@ class ReceivingLink:
         self._bus = bus
         self._on_reply = on_reply
 
-    async def send(self, batch: Batch) -> None:
+    async def send(self, batch: Batch, *, again: bool = False) -> None:
         self._bus.batches.append(batch)
         if not self._bus.loses_batch(batch):
             [reply] = await self._bus.intake.take([batch])

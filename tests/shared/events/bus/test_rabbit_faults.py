@@ -59,8 +59,14 @@ async def _delete_exchanges(rabbit: Rabbit, amqp_url: str) -> None:
         await channel.exchange_delete(EVENT_LOG.replies)
 
 
+async def _delete_replies(rabbit: Rabbit, amqp_url: str) -> None:
+    """The exchange of the replies alone: it is declared again, but senders' queues are not bound to it."""
+    async with await aio_pika.connect(amqp_url) as connection:
+        await (await connection.channel()).exchange_delete(EVENT_LOG.replies)
+
+
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("fault", [_restart, _delete_queues, _delete_exchanges])
+@pytest.mark.parametrize("fault", [_restart, _delete_queues, _delete_exchanges, _delete_replies])
 async def test_nothing_is_lost_or_reordered(
     rabbit: Rabbit, amqp_url: str, db: Database, fault: Fault
 ) -> None:
