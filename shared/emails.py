@@ -32,7 +32,9 @@ def is_plain(text: str) -> bool:
 
 
 def has_too_many_unusual(texts: Iterable[object]) -> bool:
-    return sum(isinstance(text, str) and not is_plain(text.strip()) for text in texts) > MAX_UNUSUAL
+    """Blank ones are none: they are no addresses."""
+    written = (text.strip() for text in texts if isinstance(text, str))
+    return sum(not is_plain(text) for text in written if text) > MAX_UNUSUAL
 
 
 def normalize_email(text: str) -> str:

@@ -132,6 +132,6 @@ _CODE: Final = re.compile(rb'"error":\{"type":"[a-z_]*","code":"([a-z_]{1,100})"
 
 
 def error_code_in(body: bytes) -> str | None:
-    """An error answer's code, found without decoding. Quotes in values are escaped, so it cannot be faked."""
+    """An error response's code, found without decoding. Quotes in values are escaped: it cannot be faked."""
     found = _CODE.search(body)
     return found[1].decode() if found else None

@@ -1,4 +1,4 @@
-"""Turns exceptions into HTTP answers. No other module does, neither in the gateway nor in a service."""
+"""Turns exceptions into HTTP responses. No other module does, neither in the gateway nor in a service."""
 
 from typing import Any
 

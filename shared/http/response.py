@@ -1,4 +1,4 @@
-"""One HTTP answer, encoded: what a handler may return as it is, and what an error becomes."""
+"""One HTTP response, encoded: what a handler may return as it is, and what an error becomes."""
 
 from collections.abc import AsyncIterator, Iterable
 from hashlib import sha256

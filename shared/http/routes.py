@@ -163,7 +163,7 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
 
 
 class Routes(list[Route[C]]):
-    """The routes of a file. `add` reads query, body and answer from the types of the decorated handler."""
+    """The routes of a file. `add` reads query, body and response from the types of the decorated handler."""
 
     def __init__(self, prefix: str = "", **common: Any) -> None:
         super().__init__()

@@ -226,7 +226,7 @@ async def send_error(send: Send, problem: Exception, scope: Scope) -> None:
 
 
 def always(response: Callable[[], Awaitable[Response]]) -> ASGIApp:
-    """An app with the same answer to every request."""
+    """An app with the same response to every request."""
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         await send_response(send, await response(), request_id_of(scope))

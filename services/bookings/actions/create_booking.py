@@ -1,4 +1,4 @@
-"""Book a class: a seat, a place on the waitlist, or a refusal, stored for replay like any other answer.
+"""Book a class: a seat, a place on the waitlist, or a refusal, stored for replay like any other response.
 
 Requests that arrive while others are being written are decided and written as one batch, in one transaction.
 """

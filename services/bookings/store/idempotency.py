@@ -60,9 +60,9 @@ class StoredResponse(Struct, frozen=True, kw_only=True):
 
 
 def upsert_responses(first: int) -> str:
-    """Stores answers for 24 hours, one array per column, with parameters numbered from `first`.
+    """Stores responses for 24 hours, one array per column, with parameters numbered from `first`.
 
-    An expired row stays until it is pruned, so a new answer may have to replace one.
+    An expired row stays until it is pruned, so a new response may have to replace one.
     """
     types = ("uuid", "text", "text", "bytea", "smallint", "bytea", "uuid", "uuid")
     arrays = ", ".join(f"${number}::{kind}[]" for number, kind in enumerate(types, first))

@@ -1,6 +1,6 @@
 """The hot path: authenticate from memory, check rate and scope, forward, return the response unchanged.
 
-Raw ASGI, because the hop's cost is counted in tens of microseconds: bodies and answers are never parsed here.
+Raw ASGI, because the hop's cost is counted in tens of microseconds: bodies are never parsed here.
 """
 
 import asyncio
@@ -281,7 +281,7 @@ class PartnerApi:
 
 
 def _as_forwarded(response: Response) -> UpstreamResponse:
-    """The gateway's own answer, as one that a service gave."""
+    """The gateway's own response, as one that a service gave."""
     headers = [(b"content-type", response.content_type), *response.headers]
     if response.status != 304:
         headers.append((b"content-length", b"%d" % len(response.body)))

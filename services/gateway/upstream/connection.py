@@ -21,7 +21,7 @@ class BrokenResponse(Exception):
 
 
 class ResponseReader:
-    """Parses answers with httptools. The body is not inspected."""
+    """Parses responses with httptools. The body is not inspected."""
 
     def __init__(self) -> None:
         self._parser = HttpResponseParser(self)
@@ -64,7 +64,7 @@ class ResponseReader:
 
     def on_message_begin(self) -> None:
         if self.complete:
-            raise BrokenResponse  # a second answer to one request
+            raise BrokenResponse  # a second response to one request
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if not self.status:  # after the head these are trailers, which are not passed on
@@ -112,7 +112,7 @@ class Connection(asyncio.Protocol):
         self._poll = select.poll()
         self._reader = ResponseReader()
         self._waiter: asyncio.Future[UpstreamResponse] | None = None
-        self._last_read: float | None = None  # when the last part of an unfinished answer came
+        self._last_read: float | None = None  # when the last part of an unfinished response came
         self.deadline = 0.0  # of the running exchange, or of idleness
         self.closed = False
         self.reused = False

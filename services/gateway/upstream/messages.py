@@ -28,7 +28,7 @@ class NotReached(Exception):
 
 
 class OutcomeUnknown(Exception):
-    """The request was sent, at least in part, and no complete answer came back."""
+    """The request was sent, at least in part, and no complete response came back."""
 
 
 class UpstreamResponse(Struct):

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -22,7 +23,7 @@ from services.gateway.rules.key_text import (
     STAFF_HEAD,
     make_token,
 )
-from services.gateway.rules.rate_limit import ClientLimits, FailedKeyLimits
+from services.gateway.rules.rate_limit import ClientLimits, FailedKeyLimits, Spacing
 from shared.db.database import Database
 from shared.http.client_address import TrustedProxies
 from shared.routing import OperatorRoute
@@ -62,21 +63,35 @@ class NoKeys:
         raise InvalidKey
 
 
-async def test_a_guesser_behind_the_ingress_does_not_use_up_the_others_refusals() -> None:
-    """Refused keys are counted for the partner that the ingress names. Naming another address oneself gives
-    nobody a new burst.
-    """
+def refusing_api(limits: FailedKeyLimits) -> PartnerApi:
     unused: Any = None
-    api = PartnerApi(
+    return PartnerApi(
         NoKeys(),  # type: ignore[arg-type]
         {},
         TrustedProxies(["10.0.0.0/8"]),
         sessions=unused,
         request_log=unused,
-        failed_keys=FailedKeyLimits(),
+        failed_keys=limits,
         limits=ClientLimits(),
         own_context=unused,
     )
+
+
+@pytest.mark.parametrize("headers", [{}, {"X-Service-Key": "guess"}])
+async def test_refusals_that_come_at_once_are_spaced(headers: dict[str, str]) -> None:
+    """Whether the key is missing or wrong. Here by more than the refusals themselves could take."""
+    limits, began = FailedKeyLimits(), time.monotonic()
+    limits.spacing = Spacing(0.05)
+    api = refusing_api(limits)
+    await asyncio.gather(*(ask(api, "GET", "/partner/v1/key", headers) for _ in range(20)))
+    assert time.monotonic() - began >= 0.05 * 19
+
+
+async def test_a_guesser_behind_the_ingress_does_not_use_up_the_others_refusals() -> None:
+    """Refused keys are counted for the partner that the ingress names. Naming another address oneself gives
+    nobody a new burst.
+    """
+    api = refusing_api(FailedKeyLimits())
 
     async def status(peer: str, named: str) -> int:
         headers = {"X-Service-Key": "guess", "X-Forwarded-For": named}

@@ -150,6 +150,21 @@ async def test_a_lost_reply_is_missed_also_while_others_come(db: Database) -> No
     await one.stop()
 
 
+async def test_events_that_follow_each_other_closely_are_sent_together(
+    db: Database, bus: StagedBus, one: Relay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first is sent at once."""
+    monkeypatch.setattr(relay_module, "BATCH_SECONDS", 1.0)
+    await write(db, [event(new_id(), 1)])
+    await one.step()
+    assert len(bus.batches) == 1
+    sending = asyncio.create_task(one.step())
+    for _ in range(3):
+        await write(db, [event(new_id(), 1)])
+    await sending
+    assert [len(batch.messages) for batch in bus.batches] == [1, 3]
+
+
 async def test_the_window_bounds_what_is_in_flight(db: Database, bus: StagedBus, one: Relay) -> None:
     """A backlog stays in Postgres: the broker stays shallow however long the event log is away."""
     await write(db, versions(WINDOW * 3))

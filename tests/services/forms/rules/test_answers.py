@@ -185,3 +185,4 @@ def test_a_submission_has_only_so_many_unusual_addresses(count: int, refused: bo
         assert [problem.msg for problem in caught.value.problems] == [TOO_MANY_UNUSUAL]
     else:
         assert evaluate(fields, answers).problems == []
+    assert evaluate(fields, dict.fromkeys(answers, " ")).problems == [], "blank is no address"
