@@ -112,7 +112,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         int,
         "connections open at once on a gateway's partner port; at the limit the addresses "
         "with most connections lose some, except those that have authenticated",
-    ] = 2048
+    ] = 8192
     max_connections_per_address: Annotated[
         int,
         "of them from one IPv4 address or IPv6 /64 network; trusted proxies are exempt",

@@ -165,7 +165,7 @@ class FailedKeyLimits:
     def __init__(self) -> None:
         self._buckets: OrderedDict[str, TokenBucket] = OrderedDict()
         # Thousands that come at once do not hold up valid requests.
-        self.spacing = Spacing(0.001, longest=3.0)
+        self.spacing = Spacing(0.004, longest=10.0)
 
     def is_exhausted(self, address: str, now: float) -> bool:
         bucket = self._buckets.get(address)

@@ -38,6 +38,8 @@ T = TypeVar("T")
 LONGEST_PAUSE = 1.0
 # Enough to keep a lane busy, few enough to keep memory flat.
 PREFETCH_LIMIT = 64
+# For an endpoint that fails: the rest would be unloaded when it is paused.
+FAILING_LIMIT = 4
 
 
 async def when_available(database: Database, work: Callable[[Connection], Awaitable[T]]) -> T:
@@ -78,11 +80,11 @@ class Prefetch:
         self.size = PREFETCH_LIMIT
         self._low = PREFETCH_LIMIT // 4
 
-    def fit(self, rate_limit: float | None, *, fifo: bool) -> None:
+    def fit(self, rate_limit: float | None, *, fifo: bool, failing: bool) -> None:
         """With a rate limit, load at most one second's worth. A FIFO lane loads when it has sent all."""
-        self.size = (
-            PREFETCH_LIMIT if rate_limit is None else min(PREFETCH_LIMIT, max(2, math.ceil(rate_limit)))
-        )
+        self.size = FAILING_LIMIT if failing else PREFETCH_LIMIT
+        if rate_limit is not None:
+            self.size = min(self.size, max(2, math.ceil(rate_limit)))
         self._low = 1 if fifo else max(1, self.size // 4)
 
     @property

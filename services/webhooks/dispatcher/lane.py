@@ -95,6 +95,7 @@ class Lane:
         if not self._in_flight:
             self._in_flight.disable_reason = None
         refreshed_at = time.monotonic()
+        self._fit()
         limit = self._prefetch.size if self._prefetch.is_half_empty else 0
         seen = self._target
         loaded = await self.resources.loads.submit(Wanted(self.lease, frozenset(self._prefetch.held), limit))
@@ -125,10 +126,15 @@ class Lane:
             log.debug("endpoint_change_applied", endpoint_id=self.lease.endpoint_id, changes=target.changes)
         self._target = target
         self.fresh.confirm(refreshed_at)
-        self._prefetch.fit(target.rate_limit, fifo=target.fifo)
         self._in_flight.fifo = target.fifo
+        self._fit()
         self._refreshed_at = refreshed_at
         self._keys = [self.resources.cipher.signing_key(sealed) for sealed in target.sealed]
+
+    def _fit(self) -> None:
+        rate_limit = self._target.rate_limit if self._target else None
+        failing = self._in_flight.breaker.failures > 0
+        self._prefetch.fit(rate_limit, fifo=self._in_flight.fifo, failing=failing)
 
     async def _send_ready(self) -> None:
         """Keep the window full. Return when the prefetch is low, too old or stale."""

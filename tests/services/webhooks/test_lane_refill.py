@@ -1,7 +1,7 @@
 """A lane is released only if it has seen everything that is due, whatever changes while it loads."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -121,3 +121,13 @@ async def test_a_lane_with_nothing_due_is_released() -> None:
     endpoint.pending = []
     await refill_until_settled(lane_of(endpoint))
     assert endpoint.released_with == []
+
+
+@pytest.mark.parametrize(("breaker", "most"), [(Breaker(), 32), (Breaker(failures=1), 2)])
+async def test_an_endpoint_that_fails_loads_few(breaker: Breaker, most: int) -> None:
+    """The rest would be unloaded when it is paused, and loaded again after each pause."""
+    endpoint = Endpoint()
+    endpoint.pending = [f"d{number}" for number in range(100)]
+    lane = MemoryLane(cast(Any, endpoint), Lease("endpoint", "studio", "token"), breaker)
+    assert await lane._load()
+    assert len(lane._prefetch.ready) == most
