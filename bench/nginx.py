@@ -22,7 +22,7 @@ BACKEND = """
     listen 127.0.0.1:{port} backlog=4096; default_type application/json;
     location = /auth {{ if ($http_x_service_key = "") {{ return 401; }} return 204; }}
     location /hook {{ return 200 'ok'; }}
-    location / {{ return 200 '{answer}'; }}
+    location / {{ return 200 '{response}'; }}
   }}
 """
 GATEWAY = """
@@ -42,6 +42,10 @@ GATEWAY = """
 """
 
 
+def configuration(server: str, **values: object) -> str:
+    return (HEAD + server + "}}\n").format(response=RESPONSE, **values)
+
+
 class Nginx:
     """Without `backend`, the constant backend; with a port, a gateway in front of it."""
 
@@ -50,9 +54,8 @@ class Nginx:
     ) -> None:
         self.port = free_port()
         server = BACKEND if backend is None else GATEWAY
-        text = (HEAD + server + "}}\n").format(home=home, port=self.port, backend=backend, response=RESPONSE)
         config = home / "nginx.conf"
-        config.write_text(text)
+        config.write_text(configuration(server, home=home, port=self.port, backend=backend))
         self._process = Process(
             [binary, "-p", str(home), "-c", str(config)], log=home / "nginx.log", cores=cores
         )

@@ -4,7 +4,7 @@ import os
 import re
 from datetime import UTC, datetime
 from random import getrandbits
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta, Struct
@@ -59,7 +59,7 @@ def encode(value: Any) -> bytes:
 
 def new_id() -> str:
     """A random uuid (version 4), written without making a UUID object first: a third of uuid4's time."""
-    return _as_uuid(os.urandom(16).hex())
+    return _as_uuid(int.from_bytes(os.urandom(16)))
 
 
 def new_id_at(moment: datetime) -> str:
@@ -72,12 +72,17 @@ def new_id_at(moment: datetime) -> str:
 
 def new_request_id() -> str:
     """A uuid like the others. Nobody has to be unable to guess it, so it costs no system call."""
-    return _as_uuid(f"{getrandbits(128):032x}")
+    return _as_uuid(getrandbits(128))
 
 
-def _as_uuid(digits: str) -> str:
-    variant = "89ab"[int(digits[16], 16) & 3]
-    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
+# The bits that say version 4 and its variant.
+_FIXED: Final = 0x4000_8000_0000_0000_0000
+_RANDOM: Final = ~0xF000_C000_0000_0000_0000
+
+
+def _as_uuid(number: int) -> str:
+    digits = f"{number & _RANDOM | _FIXED:032x}"
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def is_id(text: str) -> bool:

@@ -64,6 +64,8 @@ class RouteTable(Generic[R]):
 
     def parameters(self, route: R, raw_path: bytes) -> dict[str, str]:
         """The decoded parameters of a path for which `route` was found."""
+        if "{" not in route.path:
+            return {}
         parts = raw_path[len(self._start) :].split(b"/")
         return {
             word[1:-1]: unquote_to_bytes(part).decode(errors="replace")

@@ -176,16 +176,16 @@ def log_response(
 ) -> None:
     log_request(
         RequestLine(
-            service=service,
-            method=method,
-            route=route,
-            status=status,
-            ms=round(seconds * 1000, 2),
-            request_id=request_id,
-            trace_id=tracing.trace_id_of(traceparent),
-            studio_id=caller.studio_id if caller else None,
-            client_id=caller.client_id if caller else None,
-            key_id=caller.key_id if caller else None,
+            service,
+            method,
+            route,
+            status,
+            round(seconds * 1000, 2),
+            request_id,
+            tracing.trace_id_of(traceparent),
+            caller.studio_id if caller else None,
+            caller.client_id if caller else None,
+            caller.key_id if caller else None,
         )
     )
 

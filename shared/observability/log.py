@@ -29,23 +29,24 @@ class LogFile:
     def __init__(self, path: Path, limit: int = LIMIT) -> None:
         self.path = path
         self._limit = limit
-        self._file = path.open("a")
+        self._file = path.open("ab", buffering=0)
         self._size = path.stat().st_size
 
-    def write(self, text: str) -> int:
+    def write(self, text: str | bytes) -> int:
         if self._size > self._limit:
             self._file.close()
             self.path.replace(self.path.with_name(self.path.name + ".1"))
-            self._file = self.path.open("a")
+            self._file = self.path.open("ab", buffering=0)
             self._size = 0
         self._size += len(text)
-        return self._file.write(text)
+        return self._file.write(text.encode() if isinstance(text, str) else text) or 0
 
     def flush(self) -> None:
-        self._file.flush()
+        """Nothing is buffered."""
 
 
-class RequestLine(Struct, kw_only=True):
+class RequestLine(Struct):
+    service: str
     method: str
     route: str | None
     status: int
@@ -57,20 +58,23 @@ class RequestLine(Struct, kw_only=True):
     key_id: str | None
     event: str = "request"
     level: str = "info"
-    service: str
     timestamp: datetime | None = None
 
 
 class Sink(Protocol):
-    def write(self, text: str, /) -> int: ...
+    def write(self, line: bytes, /) -> int: ...
 
     def flush(self) -> None: ...
 
 
 def _as_json(line: RequestLine) -> None:
     line.timestamp = datetime.now(UTC)
+    # The only texts that others choose. To search the whole line took half of the time.
+    line.request_id = scrub(line.request_id)
+    if line.client_id is not None:
+        line.client_id = scrub(line.client_id)
     # One write per line: nothing is lost when the process is killed.
-    _sink.write(scrub(_encoder.encode(line).decode()) + "\n")
+    _sink.write(_encoder.encode(line) + b"\n")
     _sink.flush()
 
 
@@ -85,7 +89,7 @@ def _discard(line: RequestLine) -> None:
     """The log level excludes these lines."""
 
 
-_sink: Sink = sys.stderr
+_sink: Sink = sys.stderr.buffer
 _write: Callable[[RequestLine], None] = _through_structlog
 
 
@@ -130,7 +134,7 @@ def set_up_logging(settings: Settings, service: str, *, file: LogFile | None = N
         logger_factory=structlog.WriteLoggerFactory(file=sink),
         cache_logger_on_first_use=True,
     )
-    set_up_request_log(sink, as_json=as_json, enabled=level <= logging.INFO)
+    set_up_request_log(file or sys.stderr.buffer, as_json=as_json, enabled=level <= logging.INFO)
     logging.basicConfig(level=logging.WARNING, handlers=[_ToStructlog()], force=True)
 
 

@@ -82,6 +82,7 @@ class HttpUpstream:
         max_age: float = 60.0,
     ) -> None:
         self._address = Address.parse(address)
+        self._host = self._address.host_header
         self._connect_timeout = connect_timeout
         self._response_timeout = response_timeout
         self._read_timeout = read_timeout
@@ -95,7 +96,7 @@ class HttpUpstream:
         self._closed = False
 
     async def request(self, method: bytes, target: bytes, headers: Headers, body: bytes) -> UpstreamResponse:
-        request = request_head(method, target, self._address.host_header, headers, body) + body
+        request = request_head(method, target, self._host, headers, body) + body
         write = method in WRITES
         connection = self._take_idle(write) or await self._acquire(write)
         try:

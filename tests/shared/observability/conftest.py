@@ -17,4 +17,4 @@ def _logging_restored() -> Iterator[None]:
     logging.root.handlers[:] = handlers
     logging.root.setLevel(level)
     structlog.reset_defaults()
-    set_up_request_log(sys.stderr, as_json=False, enabled=True)
+    set_up_request_log(sys.stderr.buffer, as_json=False, enabled=True)
