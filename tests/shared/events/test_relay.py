@@ -154,7 +154,7 @@ async def test_a_lost_reply_is_missed_also_while_others_come(db: Database) -> No
 async def test_events_that_follow_each_other_closely_are_sent_together(
     db: Database, bus: StagedBus, one: Relay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first is sent at once; what follows waits until the interval is over."""
+    """What comes while one is on its way waits until the interval is over; after its reply, nothing does."""
     monkeypatch.setattr(relay_module, "BATCH_SECONDS", 1.0)
     await write(db, [event(new_id(), 1)])
     await one.step()
@@ -164,6 +164,11 @@ async def test_events_that_follow_each_other_closely_are_sent_together(
     await one.step()
     assert len(bus.batches) == 2
     assert time.monotonic() - began > 0.9
+    bus.reply(*bus.batches)
+    await write(db, [event(new_id(), 1)])
+    await one.step()
+    assert len(bus.batches) == 3
+    assert time.monotonic() - began < 1.9
 
 
 async def test_the_window_bounds_what_is_in_flight(db: Database, bus: StagedBus, one: Relay) -> None:
