@@ -61,24 +61,30 @@ def rabbit() -> Iterator[Rabbit]:
         yield server
 
 
+@pytest.fixture
+def live_rabbit(rabbit: Rabbit) -> Rabbit:
+    """The same, started again if a test before has killed it."""
+    if not rabbit.alive:
+        rabbit.start_again()
+    return rabbit
+
+
 @pytest.fixture(scope="session")
 def _spare_vhosts() -> list[str]:
     return []
 
 
 @pytest.fixture
-def amqp_url(rabbit: Rabbit, _spare_vhosts: list[str]) -> str:
+def amqp_url(live_rabbit: Rabbit, _spare_vhosts: list[str]) -> str:
     """The URL of a fresh vhost, this test's alone: no service needs a prefix for the tests' sake.
 
     With STUDIO_AMQP_URL it is that very URL, shared by the tests: use an empty broker and one worker then.
     """
-    if not rabbit.alive:
-        rabbit.start_again()
     if not _spare_vhosts:
         names = [f"test-{secrets.token_hex(6)}" for _ in range(VHOSTS_AT_ONCE)]
-        rabbit.add_vhosts(names)
+        live_rabbit.add_vhosts(names)
         _spare_vhosts.extend(names)
-    return rabbit.url_of(_spare_vhosts.pop())
+    return live_rabbit.url_of(_spare_vhosts.pop())
 
 
 @pytest.fixture(scope="session")
@@ -102,6 +108,8 @@ def five_databases(
     """Five processes over RabbitMQ, each with a database that no other can see."""
     folder = tmp_path_factory.mktemp("home")
     vhost = f"five-databases-{folder.name}-{id(folder)}"
+    if not rabbit.alive:
+        rabbit.start_again()
     rabbit.add_vhosts([vhost])
     with ExitStack() as stack:
         urls = {name: stack.enter_context(templates.of((name,)).copy_for_session()) for name in SERVICES}

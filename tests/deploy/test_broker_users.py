@@ -47,12 +47,12 @@ def test_every_deployment_in_production_logs_in_as_its_own_user() -> None:
         assert secrets == wanted
 
 
-async def test_the_users_of_the_single_broker_can_log_in(rabbit: Rabbit) -> None:
+async def test_the_users_of_the_single_broker_can_log_in(live_rabbit: Rabbit) -> None:
     """With the URLs of the development values; a real broker imports what the chart renders."""
     secrets = named(rendered("development"), "Secret")
-    rabbit.import_definitions(secrets["studio-rabbitmq"]["stringData"]["definitions.json"].encode())
+    live_rabbit.import_definitions(secrets["studio-rabbitmq"]["stringData"]["definitions.json"].encode())
     for service in PERMISSIONS:
-        await _log_in(rabbit, secrets[f"studio-{service}"]["stringData"]["STUDIO_AMQP_URL"])
+        await _log_in(live_rabbit, secrets[f"studio-{service}"]["stringData"]["STUDIO_AMQP_URL"])
     definitions = json.loads(secrets["studio-rabbitmq"]["stringData"]["definitions.json"])
     allowed = {each.pop("user"): each for each in definitions["permissions"]}
     assert allowed["studio_forms"]["read"] == PERMISSIONS["forms"].read
@@ -82,7 +82,7 @@ def make_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 async def test_the_users_that_compose_creates_can_log_in_and_keep_their_passwords(
-    make_secrets: ModuleType, rabbit: Rabbit
+    make_secrets: ModuleType, live_rabbit: Rabbit
 ) -> None:
     """Their definitions are imported into a real broker; a second start of compose changes nothing."""
     make_secrets.main()
@@ -91,9 +91,9 @@ async def test_the_users_that_compose_creates_can_log_in_and_keep_their_password
     assert not (make_secrets.FOLDER / "gateway" / "amqp_url").exists()
     make_secrets.main()
     assert urls == {s: (make_secrets.FOLDER / s / "amqp_url").read_text() for s in PERMISSIONS}
-    rabbit.import_definitions((make_secrets.BROKER / "definitions.json").read_bytes())
+    live_rabbit.import_definitions((make_secrets.BROKER / "definitions.json").read_bytes())
     for url in urls.values():
-        await _log_in(rabbit, url)
+        await _log_in(live_rabbit, url)
 
 
 async def test_migrations_need_no_superuser(postgres: Postgres) -> None:

@@ -10,7 +10,6 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -166,17 +165,14 @@ class PrivateRabbit:
 
     def control(self, *command: str) -> str:
         """Runs `rabbitmqctl` on this node. Takes about a second, so do not call it in a loop."""
-        argv = [self._binaries.control, "--quiet", *command]
-        run = partial(
-            subprocess.run, env=self._env, cwd=self.home, capture_output=True, text=True, timeout=180
+        done = subprocess.run(
+            [self._binaries.control, "--quiet", *command],
+            env=self._env,
+            cwd=self.home,
+            capture_output=True,
+            text=True,
+            timeout=180,
         )
-        done = run(argv)
-        if "not running at all" in done.stderr and self.alive:
-            # Its epmd has forgotten the node, or has ended, and `rabbitmqctl` started another.
-            self.stop()
-            run([str(self._binaries.epmd), "-port", str(self.mapper_port), "-kill"])
-            self.start_again()
-            done = run(argv)
         if done.returncode != 0:
             raise ServerProblem(f"rabbitmqctl {command[0]} failed: {done.stderr.strip()}")
         return done.stdout

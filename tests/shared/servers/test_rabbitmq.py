@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from shared.servers.ports import is_free
-from tests.harness.rabbitmq import PrivateRabbit, find_rabbitmq, greets
+from tests.harness.rabbitmq import find_rabbitmq, greets
 from tests.shared.servers.rows import wait_until
 
 OWNER = """
@@ -31,15 +31,3 @@ def test_node_and_port_mapper_end_with_a_killed_owner(home: Path) -> None:
     owner.kill()
     owner.wait()
     wait_until(lambda: is_free(port) and is_free(mapper_port))
-
-
-@pytest.mark.skipif(find_rabbitmq() is None, reason="needs RabbitMQ's binaries")
-def test_a_node_that_its_port_mapper_has_forgotten_can_still_be_controlled(home: Path) -> None:
-    """It has happened in long runs: the broker served, and `rabbitmqctl` found no node."""
-    with PrivateRabbit.start(home) as rabbit:
-        assert rabbit._mapper is not None
-        rabbit._mapper.kill()
-        first, port = rabbit.pid, rabbit.mapper_port
-        assert rabbit.control("list_vhosts").split() == ["name", "/"]
-        assert rabbit.pid != first
-    wait_until(lambda: is_free(port))
