@@ -4,7 +4,7 @@ import os
 import re
 from datetime import UTC, datetime
 from random import getrandbits
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
@@ -75,13 +75,9 @@ def new_request_id() -> str:
     return _as_uuid(getrandbits(128))
 
 
-# The bits that say version 4 and its variant.
-_FIXED: Final = 0x4000_8000_0000_0000_0000
-_RANDOM: Final = ~0xF000_C000_0000_0000_0000
-
-
 def _as_uuid(number: int) -> str:
-    digits = f"{number & _RANDOM | _FIXED:032x}"
+    # With the bits that say version 4 and its variant.
+    digits = f"{number & ~0xF000_C000_0000_0000_0000 | 0x4000_8000_0000_0000_0000:032x}"
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 

@@ -7,7 +7,7 @@ same `Route` values.
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import NoneType
-from typing import Any, Generic, TypeVar, get_args, get_type_hints
+from typing import Any, Generic, TypeVar, cast, get_args, get_type_hints
 
 from msgspec import Struct, structs
 
@@ -217,12 +217,8 @@ def idempotency_key(headers: Mapping[bytes, bytes]) -> str:
 async def read_body(
     receive: Receive, headers: Mapping[bytes, bytes], limit: int, *, seconds: float = BODY_TIMEOUT
 ) -> bytes:
-    """Refuses a body that does not arrive completely in time, so that no request waits for ever.
-
-    With a timer of its own: `asyncio.timeout` took twice as long, 2 % of a write.
-    """
-    task = asyncio.current_task()
-    assert task is not None
+    """Refuses a body that comes too late. `asyncio.timeout` would take twice as long: 2 % of a write."""
+    task = cast("asyncio.Task[Any]", asyncio.current_task())
     too_late: list[bool] = []
     timer = asyncio.get_running_loop().call_later(seconds, lambda: too_late.append(task.cancel()))
     try:

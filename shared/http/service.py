@@ -174,20 +174,9 @@ def log_response(
     caller: Caller | None = None,
     traceparent: str | None = None,
 ) -> None:
-    log_request(
-        RequestLine(
-            service,
-            method,
-            route,
-            status,
-            round(seconds * 1000, 2),
-            request_id,
-            tracing.trace_id_of(traceparent),
-            caller.studio_id if caller else None,
-            caller.client_id if caller else None,
-            caller.key_id if caller else None,
-        )
-    )
+    ms, trace_id = round(seconds * 1000, 2), tracing.trace_id_of(traceparent)
+    whose = (caller.studio_id, caller.client_id, caller.key_id) if caller else (None, None, None)
+    log_request(RequestLine(service, method, route, status, ms, request_id, trace_id, *whose))
 
 
 def valid_request_id(raw: bytes | None) -> str:

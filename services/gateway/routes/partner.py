@@ -152,16 +152,8 @@ class PartnerApi:
             self._request_log.add(
                 (time.time(), caller, request.method, route, response.status, code, seconds, request.id)
             )
-        log_response(
-            GATEWAY,
-            request.method,
-            route,
-            response.status,
-            seconds,
-            request.id,
-            caller,
-            request.traceparent,
-        )
+        status, trace = response.status, request.traceparent
+        log_response(GATEWAY, request.method, route, status, seconds, request.id, caller, trace)
 
     async def _response(self, request: PartnerRequest) -> UpstreamResponse:
         """The order of checks is the contract's: 401, 429, 403, then what the owner finds."""
