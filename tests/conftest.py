@@ -64,8 +64,7 @@ def rabbit() -> Iterator[Rabbit]:
 @pytest.fixture
 def live_rabbit(rabbit: Rabbit) -> Rabbit:
     """The same, started again if a test before has killed it."""
-    if not rabbit.alive:
-        rabbit.start_again()
+    rabbit.start_again()
     return rabbit
 
 
@@ -108,8 +107,7 @@ def five_databases(
     """Five processes over RabbitMQ, each with a database that no other can see."""
     folder = tmp_path_factory.mktemp("home")
     vhost = f"five-databases-{folder.name}-{id(folder)}"
-    if not rabbit.alive:
-        rabbit.start_again()
+    rabbit.start_again()
     rabbit.add_vhosts([vhost])
     with ExitStack() as stack:
         urls = {name: stack.enter_context(templates.of((name,)).copy_for_session()) for name in SERVICES}

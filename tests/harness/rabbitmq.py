@@ -165,14 +165,8 @@ class PrivateRabbit:
 
     def control(self, *command: str) -> str:
         """Runs `rabbitmqctl` on this node. Takes about a second, so do not call it in a loop."""
-        done = subprocess.run(
-            [self._binaries.control, "--quiet", *command],
-            env=self._env,
-            cwd=self.home,
-            capture_output=True,
-            text=True,
-            timeout=180,
-        )
+        argv = [self._binaries.control, "--quiet", *command]
+        done = subprocess.run(argv, env=self._env, cwd=self.home, capture_output=True, text=True, timeout=180)
         if done.returncode != 0:
             raise ServerProblem(f"rabbitmqctl {command[0]} failed: {done.stderr.strip()}")
         return done.stdout

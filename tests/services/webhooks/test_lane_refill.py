@@ -1,7 +1,7 @@
 """A lane is released only if it has seen everything that is due, whatever changes while it loads."""
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 import pytest
@@ -62,8 +62,8 @@ class Batch:
         return self._response(request)
 
 
-def lane_of(endpoint: Any) -> Any:
-    return MemoryLane(endpoint, Lease("endpoint", "studio", "token"), Breaker())
+def lane_of(endpoint: Any, breaker: Breaker | None = None) -> Any:
+    return MemoryLane(endpoint, Lease("endpoint", "studio", "token"), breaker or Breaker())
 
 
 async def refill_until_settled(lane: Any) -> None:
@@ -128,6 +128,6 @@ async def test_an_endpoint_that_fails_loads_few(breaker: Breaker, most: int) -> 
     """The rest would be unloaded when it is paused, and loaded again after each pause."""
     endpoint = Endpoint()
     endpoint.pending = [f"d{number}" for number in range(100)]
-    lane = MemoryLane(cast(Any, endpoint), Lease("endpoint", "studio", "token"), breaker)
+    lane = lane_of(endpoint, breaker)
     assert await lane._load()
     assert len(lane._prefetch.ready) == most

@@ -165,10 +165,11 @@ async def test_events_that_follow_each_other_closely_are_sent_together(
     assert len(bus.batches) == 2
     assert time.monotonic() - began > 0.9
     bus.reply(*bus.batches)
+    monkeypatch.setattr(relay_module, "BATCH_SECONDS", 60.0)
     await write(db, [event(new_id(), 1)])
-    await one.step()
+    async with asyncio.timeout(20):
+        await one.step()
     assert len(bus.batches) == 3
-    assert time.monotonic() - began < 1.9
 
 
 async def test_the_window_bounds_what_is_in_flight(db: Database, bus: StagedBus, one: Relay) -> None:
