@@ -72,6 +72,7 @@ ROUTES: Final[tuple[PartnerRoute, ...]] = (
         GATEWAY,
         ("GET", "/key", ANY_KEY),
         ("GET", "/requests", ANY_KEY),
+        ("GET", "/idempotency-keys/{key}", ANY_KEY),
         ("POST", "/console-sessions", ANY_KEY),
     ),
     *_routes(
@@ -106,7 +107,6 @@ ROUTES: Final[tuple[PartnerRoute, ...]] = (
         ("GET", "/bookings/{booking_id}/cancellation-preview", "bookings:read"),
         ("GET", "/waitlist", "bookings:read"),
         ("GET", "/waitlist/{waitlist_id}", "bookings:read"),
-        ("GET", "/idempotency-keys/{key}", "bookings:read"),
         ("GET", "/purchases", "purchases:read"),
         ("GET", "/purchases/{purchase_id}", "purchases:read"),
     ),

@@ -3,15 +3,12 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from services.bookings.actions.due_work import (
-    expire_waitlists,
-    prune_idempotency_keys,
-    update_due_memberships,
-)
+from services.bookings.actions.due_work import expire_waitlists, update_due_memberships
 from services.bookings.context import Bookings
 from services.bookings.routes import routes
 from shared.background import Loop
 from shared.events.bus import Bus
+from shared.http.idempotency.stored_responses import pruning
 from shared.http.service import Service
 from shared.publisher import open_publisher
 from shared.settings import Settings
@@ -26,7 +23,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Bo
         loops = {
             "waitlists": Loop("bookings-waitlists", lambda: expire_waitlists(bookings), idle=1.0),
             "memberships": Loop("bookings-memberships", lambda: update_due_memberships(bookings), idle=1.0),
-            "pruning": Loop("bookings-pruning", lambda: prune_idempotency_keys(bookings), idle=60.0),
+            "pruning": pruning(publisher.db, "bookings-pruning"),
         }
         async with publisher.serve(bookings, routes(), loops) as service:
             yield service

@@ -51,19 +51,6 @@ class MemberNotEligible(Conflict):
     message = "The member is not eligible for this class."
 
 
-class IdempotencyKeyReused(Conflict):
-    code = "idempotency_key_reused"
-    message = "The Idempotency-Key was already used with different parameters."
-
-
-class IdempotencyInProgress(Conflict):
-    code = "idempotency_in_progress"
-    message = "A request with this Idempotency-Key is still in progress; retry with the same key."
-
-    def __init__(self) -> None:
-        super().__init__(headers=[(b"retry-after", b"1")])
-
-
 class BookingAlreadyCancelled(Conflict):
     code = "booking_already_cancelled"
     message = "The booking is already cancelled."

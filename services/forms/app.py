@@ -9,6 +9,7 @@ from services.forms.context import Forms
 from services.forms.routes import routes
 from shared.events.bus import NEW_MEMBERS, Bus
 from shared.events.leases import check_writable
+from shared.http.idempotency.stored_responses import pruning
 from shared.http.service import Service
 from shared.publisher import open_publisher
 from shared.settings import Settings
@@ -22,5 +23,6 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Fo
         forms = Forms(publisher.db, publisher.wakeup)
         ready = partial(check_writable, publisher.db, NEW_MEMBERS.name)
         await bus.subscribe(NEW_MEMBERS, partial(convert_leads, forms), ready=ready)
-        async with publisher.serve(forms, routes()) as service:
+        loops = {"pruning": pruning(publisher.db, "forms-pruning")}
+        async with publisher.serve(forms, routes(), loops) as service:
             yield service

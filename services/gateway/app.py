@@ -110,7 +110,7 @@ async def open_gateway(
         request_log=request_log,
         failed_keys=failed_keys,
         limits=limits,
-        own_context=partial(KeyContext, db, peppers, settings.public_origin()),
+        own_context=partial(KeyContext, db, peppers, settings.public_origin(), signers, upstreams),
     )
     key_refresh = Loop("keys", key_cache.refresh, idle=POLL_SECONDS, stale_after=10, longest_pause=1)
 

@@ -23,6 +23,7 @@ from shared.events.leases import RENEW_SECONDS, UNABLE_SECONDS, Leases, check_wr
 from shared.events.relay import Relay
 from shared.http.caller import CallerVerifier
 from shared.http.health import OptionalCheck
+from shared.http.idempotency.stored_responses import pruning
 from shared.http.routes import Route
 from shared.http.service import Service, build_service
 from shared.settings import Settings
@@ -163,7 +164,11 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
             event_log = EventLogConsumer(service)
             stack.push_async_callback(event_log.stop)
             await event_log.start()
-            loops += [*event_log.loops, Loop("webhooks-pruning", partial(prune_step, service), idle=600.0)]
+            loops += [
+                *event_log.loops,
+                Loop("webhooks-pruning", partial(prune_step, service), idle=600.0),
+                pruning(db, "webhooks-keys"),
+            ]
 
         def loops_problem() -> str | None:
             return next((problem for loop in loops if (problem := loop.problem())), None)

@@ -5,8 +5,9 @@ import base64
 import hashlib
 import hmac
 import time
-from collections.abc import Collection
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Collection
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextvars import ContextVar
 from operator import attrgetter
 from types import TracebackType
 from typing import Any
@@ -128,11 +129,24 @@ class Database:
                 delay = min(delay * 2, 5.0)
 
     def connection(self) -> AbstractAsyncContextManager[Connection]:
+        if (outer := _outer.get()) is not None and outer[0] is self:
+            return nullcontext(outer[1])
         return _Acquired(self._connections, self._wait)
 
     def transaction(self) -> AbstractAsyncContextManager[Connection]:
         """READ COMMITTED. A connection lost during COMMIT leaves the outcome unknown: `UpstreamTimeout`."""
+        if (outer := _outer.get()) is not None and outer[0] is self:
+            return _savepoint(outer[1])
         return _Transaction(self._connections, self._wait, self._writes)
+
+    @asynccontextmanager
+    async def joined(self, conn: Connection) -> AsyncIterator[None]:
+        """Until it ends, this task's transactions are part of the one that `conn` is in."""
+        token = _outer.set((self, conn))
+        try:
+            yield
+        finally:
+            _outer.reset(token)
 
     async def is_ready(self) -> str | None:
         """None, or a sentence that says what is wrong."""
@@ -158,6 +172,10 @@ class Database:
         except TimeoutError:
             self.session_pool.terminate()
             self.pool.terminate()
+
+
+# The transaction that others of the same task join.
+_outer: ContextVar[tuple[Database, Connection] | None] = ContextVar("outer_transaction", default=None)
 
 
 def _new_pool(url: str, service: str, *, min_size: int, max_size: int) -> "asyncpg.Pool[Any]":
@@ -237,6 +255,20 @@ class _Transaction(_Acquired):
                 raise UpstreamTimeout from problem
             raise
         await super().__aexit__(kind, error, trace)
+
+
+@asynccontextmanager
+async def _savepoint(conn: Connection) -> AsyncIterator[Connection]:
+    inner = conn.transaction()
+    await inner.start()
+    try:
+        yield conn
+    except BaseException as problem:
+        # After an interruption the whole transaction ends with its connection.
+        if not was_interrupted(type(problem)) and not is_closed(conn):
+            await inner.rollback()
+        raise
+    await inner.commit()
 
 
 async def _set_codecs(conn: Connection) -> None:

@@ -17,6 +17,9 @@ log = structlog.get_logger("migrate")
 ROOT = Path(__file__).resolve().parent.parent.parent
 # Services that publish events have the outbox, and its functions, in their own schema.
 PRODUCERS = ("catalog", "bookings", "forms", "webhooks")
+# Services with writes that partners may repeat.
+WRITERS = ("gateway", "bookings", "forms", "webhooks")
+SHARED = (("events", PRODUCERS), ("http/idempotency", WRITERS))
 
 
 class FunctionFile(Struct, frozen=True):
@@ -43,7 +46,12 @@ def migration_files(service: str) -> list[tuple[str, Path]]:
 
 
 def _sql_files(service: str, folder: str) -> list[tuple[str, Path]]:
-    shared = sorted((ROOT / "shared" / "events" / folder).glob("*.sql")) if service in PRODUCERS else []
+    shared = [
+        path
+        for place, services in SHARED
+        if service in services
+        for path in sorted((ROOT / "shared" / place / folder).glob("*.sql"))
+    ]
     own = sorted((ROOT / "services" / service / folder).glob("*.sql"))
     return [(f"shared/{path.name}", path) for path in shared] + [(path.name, path) for path in own]
 

@@ -5,16 +5,19 @@ same `Route` values.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from types import NoneType
 from typing import Any, Generic, TypeVar, cast, get_args, get_type_hints
 
 from msgspec import Struct, structs
 
+from shared.background import Wakeup
 from shared.errors import BodyTooLarge, DomainError, Invalid, NotFound, Problem, UnsupportedMediaType
 from shared.http.asgi import Receive
 from shared.http.caller import Caller, Role, require_role
 from shared.http.decoding import decode_query, path_id, read_body_as
+from shared.http.idempotency.once import Written, canonical, idempotent_request, once
 from shared.http.pages import MAX_PAGE_BYTES, Page, short_page
 from shared.http.response import Response
 from shared.wire import PageQuery, Query, encode
@@ -74,7 +77,15 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
     body: Any = None
     optional_body: bool = False
     status: int = 200
+    # A partner's write takes an Idempotency-Key. These need one; one that `reads` ignores it.
     idempotent: bool = False
+    reads: bool = False
+    # The handler claims the key itself, to write in batches.
+    claims_key: bool = False
+    # Raises if the caller may not see the response to a write that it repeats.
+    may_repeat: Callable[[C, Call[Any, Any]], Awaitable[None]] | None = None
+    # The field with a secret, which a repeated write shows as null.
+    shown_once: str = ""
     staff: bool = False
     # The lowest role that may call an operators' route. By default no staff token may.
     role: Role = "operator"
@@ -88,6 +99,10 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
     check: Callable[[C, Caller, PartialBody], Awaitable[list[Problem]]] | None = None
     errors: tuple[type[DomainError], ...] = ()
     tag: str = ""
+
+    @property
+    def repeatable(self) -> bool:
+        return self.method != "GET" and not (self.reads or self.staff or self.internal)
 
     def for_staff(self, role: Role = "staff") -> "Route[C]":
         """The same route for staff, who see every location of their studio."""
@@ -113,17 +128,50 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
             raw_query=scope["query_string"],
         )
         problems = self._read_head(call, scope["path_params"])
+        fields: Mapping[str, Any] | None = None
         if self.body is not None:
-            problems += await self._read_body(context, call, receive)
+            fields = await self._read_body(call, receive, problems)
         if problems:
+            problems += await self._check(context, call, fields)
             raise Invalid([problem for problem in problems if problem.type == BROKEN][:1] or problems)
+        if call.idempotency_key and not self.claims_key:
+            return await self._respond_once(context, call, fields)
+        return (await self._write(context, call, fields)).response
+
+    async def _write(self, context: C, call: Call[Any, Any], fields: Mapping[str, Any] | None) -> Written:
+        if problems := await self._check(context, call, fields):
+            raise Invalid(problems)
         result = await self.handler(context, call)
         if isinstance(result, Response):
-            return result
+            return Written(result, None)
         body = b"" if result is None else encode(result)
         if len(body) > MAX_PAGE_BYTES and isinstance(result, Page) and issubclass(self.query, PageQuery):
             body = encode(short_page(result))
-        return Response(body, self.status)
+        return Written(Response(body, self.status), _deleted(self, call) or getattr(result, "id", None))
+
+    async def _respond_once(
+        self, context: Any, call: Call[Any, Any], fields: Mapping[str, Any] | None
+    ) -> Response:
+        async def may_repeat() -> None:
+            if self.may_repeat is not None:
+                await self.may_repeat(context, call)
+
+        response = await once(
+            context.db,
+            call.caller,
+            idempotent_request(
+                call.idempotency_key, self.method, self.path, call.path, call.query, canonical(call.raw_body)
+            ),
+            partial(self._write, context, call, fields),
+            may_repeat=may_repeat,
+            resource_id=_deleted(self, call),
+            shown_once=self.shown_once,
+        )
+        # The handler has woken them before the commit.
+        for name in context.__struct_fields__:
+            if isinstance(wakeup := getattr(context, name), Wakeup):
+                wakeup.notify()
+        return response
 
     def _read_head(self, call: Call[Any, Any], path: Mapping[str, str]) -> list[Problem]:
         problems: list[Problem] = []
@@ -138,28 +186,43 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
         except Invalid as refused:
             problems += refused.problems
         try:
-            if self.idempotent:
+            takes_key = self.repeatable and call.caller.actor == "client"
+            if takes_key and (self.idempotent or IDEMPOTENCY_HEADER in call.headers):
                 call.idempotency_key = idempotency_key(call.headers)
         except Invalid as refused:
             problems += refused.problems
         return problems
 
-    async def _read_body(self, context: C, call: Call[Any, Any], receive: Receive) -> Sequence[Problem]:
+    async def _read_body(
+        self, call: Call[Any, Any], receive: Receive, problems: list[Problem]
+    ) -> Mapping[str, Any] | None:
+        """The valid fields, if any."""
         raw = call.raw_body = await read_body(receive, call.headers, self.max_body)
         if self.optional_body and not raw:
             call.body = self.body()
-            return []
+            return None
         try:
             read = read_body_as(self.body, checked_json(raw, call.headers), check_limits=not self.internal)
         except Invalid as refused:
-            return refused.problems
-        call.body = body = read.body
-        fields = read.valid_fields
-        if self.check is not None and isinstance(body, Struct):
-            fields = structs.asdict(body)
+            problems += refused.problems
+            return None
+        problems += read.problems
+        call.body = read.body
+        if self.check is not None and isinstance(read.body, Struct):
+            return structs.asdict(read.body)
+        return read.valid_fields
+
+    async def _check(
+        self, context: C, call: Call[Any, Any], fields: Mapping[str, Any] | None
+    ) -> list[Problem]:
+        """Problems beyond the types: they depend on what is stored, so a repeated write is not checked."""
         if self.check is None or fields is None:
-            return read.problems
-        return [*read.problems, *await self.check(context, call.caller, PartialBody(fields, raw))]
+            return []
+        return await self.check(context, call.caller, PartialBody(fields, call.raw_body))
+
+
+def _deleted(route: Route[Any], call: Call[Any, Any]) -> str | None:
+    return next(reversed(call.path.values())) if route.method == "DELETE" else None
 
 
 class Routes(list[Route[C]]):

@@ -27,7 +27,7 @@ REQUEST_LOG_LEFT_OUT = Counter(
     "studio_request_log_left_out_total", "Requests omitted from the request log because there were too many."
 )
 BOOKINGS = Counter("studio_bookings_total", "Booking requests by outcome.", ["outcome"])
-REPLAYS = Counter("studio_idempotency_replays_total", "Writes answered with a stored answer.", ["service"])
+REPLAYS = Counter("studio_idempotency_replays_total", "Writes answered with a stored answer.", ["route"])
 OUTBOX_AGE = Gauge("studio_outbox_age_seconds", "Age of the oldest event not yet logged.", ["service"])
 OUTBOX_EVENTS = Gauge(
     "studio_outbox_events", "Events that the event log does not have yet, by state.", ["service", "state"]

@@ -5,11 +5,10 @@ from decimal import Decimal
 import msgspec
 
 from services.bookings.actions.class_changes import ClassChanges, build_receipt, promote_waitlist
-from services.bookings.actions.idempotency import REPLAYABLE_ERRORS, IdempotentRequest, replay
 from services.bookings.context import Bookings
 from services.bookings.errors import BookingAlreadyCancelled, BookingNotCancellable, CancellationTermsChanged
 from services.bookings.rules.cancellation import Policy, Terms, may_cancel, terms_accepted, terms_for_member
-from services.bookings.store import bookings, idempotency, locks, save_class_changes, studios
+from services.bookings.store import bookings, locks, save_class_changes, studios
 from services.bookings.store.bookings import BookingRow
 from services.bookings.store.locks import LockedClass
 from services.bookings.store.save_class_changes import ReceiptRow
@@ -18,48 +17,23 @@ from services.bookings.wire.field_types import format_money
 from shared.db.database import Connection
 from shared.errors import NotFound
 from shared.http.caller import Caller
-from shared.http.error_mapping import response_for
-from shared.http.response import Response
-from shared.wire import encode
 
 
 async def cancel_booking(
-    service: Bookings, caller: Caller, request: IdempotentRequest, booking_id: str, query: CancelQuery
-) -> Response:
-    async with service.db.transaction() as conn:
-        claim = await idempotency.claim(conn, caller, request.key)
-        if claim.state == "busy":
-            await idempotency.wait_for_key(conn, caller, request.key)
-            claim = await idempotency.claim(conn, caller, request.key)
-        if claim.state == "stored":
-            return replay(request, claim, caller)
-        found = await bookings.read(conn, caller, booking_id)
-        class_id = found.class_id if found else None
-        try:
-            receipt = await _cancel(conn, caller, found, query)
-        except REPLAYABLE_ERRORS as problem:
-            response = response_for(problem, caller.request_id)
-            stored = request.stored_response(
-                response, resource_id=found.id if found else None, class_id=class_id
-            )
-            await idempotency.store(conn, caller, stored)
-            return response
-        response = Response(encode(receipt))
-        stored = request.stored_response(response, resource_id=booking_id, class_id=class_id)
-        await idempotency.store(conn, caller, stored)
-    service.wakeup.notify()
-    return response
-
-
-async def cancel_at_desk(
-    service: Bookings, caller: Caller, booking_id: str, reason: str | None
+    service: Bookings, caller: Caller, booking_id: str, query: CancelQuery
 ) -> CancellationReceipt:
-    """For staff, who send no Idempotency-Key: a second attempt is refused with the first one's receipt."""
     async with service.db.transaction() as conn:
         found = await bookings.read(conn, caller, booking_id)
-        receipt = await _cancel(conn, caller, found, CancelQuery(reason=reason))
+        receipt = await _cancel(conn, caller, found, query)
     service.wakeup.notify()
     return receipt
+
+
+async def may_repeat_cancellation(service: Bookings, caller: Caller, booking_id: str) -> None:
+    """Another API key of the same client may see fewer locations."""
+    async with service.db.connection() as conn:
+        if await bookings.read(conn, caller, booking_id) is None:
+            raise NotFound
 
 
 async def _cancel(

@@ -10,15 +10,15 @@ import structlog
 from msgspec import Struct
 
 from services.bookings.actions.decide_bookings import BatchDecider, DecidedBooking
-from services.bookings.actions.idempotency import IdempotentRequest, replay
 from services.bookings.context import Bookings
-from services.bookings.store import claim_and_lock, idempotency, insert_bookings
-from services.bookings.store.claim_and_lock import ClaimRequest
-from services.bookings.store.idempotency import Claim
+from services.bookings.store import claim_and_lock, insert_bookings
+from services.bookings.store.claim_and_lock import Claimed, ClaimRequest
 from services.bookings.wire.bookings import BookingCreate
 from shared.db.unavailable import is_unavailable
-from shared.errors import DomainError
+from shared.errors import DomainError, NotFound
 from shared.http.caller import Caller
+from shared.http.idempotency import stored_responses
+from shared.http.idempotency.once import IdempotentRequest, replay
 from shared.http.response import Response
 from shared.observability.metrics import BOOKINGS
 
@@ -114,7 +114,7 @@ async def _book(
     decider = BatchDecider()
     async with service.db.transaction() as conn:
         if wait_for_key:
-            await idempotency.wait_for_key(conn, requests[0].caller, requests[0].request.key)
+            await stored_responses.wait_for_key(conn, requests[0].caller, requests[0].request.key)
         # Locks that are waited for are taken in member-id order; seats still go first come, first served.
         lock_order = sorted(requests, key=lambda one: one.body.member_id) if wait_for_locks else requests
         claims = await claim_and_lock.claim_and_lock(
@@ -122,14 +122,15 @@ async def _book(
         )
         claimed = dict(zip((request.dedup_key for request in lock_order), claims, strict=True))
         for request in requests:
-            claim, stored = claimed[request.dedup_key]
-            if claim.state == "new":
-                assert stored is not None
-                decided = decider.decide(request.caller, request.request, request.body, stored)
+            found = claimed[request.dedup_key]
+            if found.claim.state == "new":
+                assert found.facts is not None
+                decided = decider.decide(request.caller, request.request, request.body, found.facts)
                 new.append(decided)
                 results[request.dedup_key] = decided.response
             else:
-                results[request.dedup_key] = _replay(request, claim) if claim.state == "stored" else None
+                is_stored = found.claim.state == "stored"
+                results[request.dedup_key] = _replay(request, found) if is_stored else None
         if new:
             await insert_bookings.insert(conn, [decided.outcome for decided in new])
     for decided in new:
@@ -139,8 +140,11 @@ async def _book(
     return results
 
 
-def _replay(request: BookingRequest, claim: Claim) -> Response | DomainError:
+def _replay(request: BookingRequest, found: Claimed) -> Response | DomainError:
+    """Checks the location again: another API key of the same client may see fewer locations."""
     try:
-        return replay(request.request, claim, request.caller)
+        response = replay(request.request, found.claim)
     except DomainError as problem:
         return problem
+    hidden = found.class_id is not None and not request.caller.may_see(found.location_id)
+    return NotFound() if hidden and response.status != 404 else response

@@ -4,7 +4,6 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from services.bookings.actions.event_builders import booking_event, waitlist_event
-from services.bookings.actions.idempotency import REPLAYABLE_ERRORS, IdempotentRequest
 from services.bookings.context import Bookings
 from services.bookings.errors import refusal
 from services.bookings.rules.booking_decision import (
@@ -34,6 +33,7 @@ from shared.events.kinds import BookingCreated, ClassFull
 from shared.events.outbox import OutboxRow, row_of
 from shared.http.caller import Caller
 from shared.http.error_mapping import response_for
+from shared.http.idempotency.once import REPLAYABLE_ERRORS, IdempotentRequest
 from shared.http.response import Response
 from shared.wire import encode, new_id
 
@@ -63,10 +63,11 @@ class BatchDecider:
             decision = decide_or_raise(facts, body)
         except REPLAYABLE_ERRORS as problem:
             response = response_for(problem, caller.request_id)
-            replayable = request.stored_response(
-                response, resource_id=None, class_id=_visible_class(stored, caller)
+            outcome = Outcome(
+                studio_id=caller.studio_id,
+                client_id=caller.client_id,
+                response=request.stored_response(response, None),
             )
-            outcome = Outcome(studio_id=caller.studio_id, client_id=caller.client_id, response=replayable)
             return DecidedBooking(response, outcome, problem.code)
         booking, entry = build_rows(facts, body, decision)
         self._remember(caller.studio_id, facts_after(facts, decision, booking.id))
@@ -78,7 +79,7 @@ class BatchDecider:
         outcome = Outcome(
             studio_id=caller.studio_id,
             client_id=caller.client_id,
-            response=request.stored_response(response, resource_id=booking.id, class_id=booking.class_id),
+            response=request.stored_response(response, booking.id),
             booking=booking,
             entry=entry,
             events=[row_of(event) for event in events],
@@ -110,11 +111,6 @@ def _class_full(caller: Caller, facts: BookingFacts) -> OutboxRow:
     event = caller.event(ClassFull, class_.id, version, Raw(b"null"), location_id=location, at=facts.now)
     row = row_of(event)
     return replace(row, envelope=row.envelope.removesuffix(b"null}}"))
-
-
-def _visible_class(stored: StoredFacts, caller: Caller) -> str | None:
-    """The class whose location a replay checks again. None where the refusal says nothing about a class."""
-    return stored.class_.id if stored.class_ and caller.may_see(stored.class_.location_id) else None
 
 
 def require_facts(stored: StoredFacts, caller: Caller, body: BookingCreate) -> BookingFacts:

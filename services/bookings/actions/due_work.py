@@ -1,4 +1,4 @@
-"""What this service does by itself: waitlists expire, memberships follow their dates, keys are pruned."""
+"""What this service does by itself: waitlists expire, memberships follow their dates."""
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
@@ -9,7 +9,7 @@ import structlog
 from services.bookings.actions.change_membership import update_due_membership
 from services.bookings.actions.class_changes import ClassChanges
 from services.bookings.context import Bookings
-from services.bookings.store import classes, idempotency, memberships
+from services.bookings.store import classes, memberships
 from services.bookings.wire.bookings import BookingStatus, WaitlistStatus
 from shared.db.database import Connection
 from shared.events.kinds import BookingExpired
@@ -66,12 +66,3 @@ async def update_due_memberships(service: Bookings) -> bool:
     """One step of the loop."""
     await process_due(service, memberships.due, update_due_membership, failed="membership_not_updated")
     return False
-
-
-PRUNED_AT_ONCE = 1000
-
-
-async def prune_idempotency_keys(service: Bookings) -> bool:
-    """One step of the loop. True when there may be more to delete."""
-    async with service.db.connection() as conn:
-        return await idempotency.prune(conn, PRUNED_AT_ONCE) == PRUNED_AT_ONCE

@@ -7,7 +7,7 @@ import msgspec
 from services.bookings.actions.event_builders import membership_event
 from services.bookings.context import Bookings
 from services.bookings.errors import MemberExists, PurchaseExists
-from services.bookings.store import locks, members, memberships, purchases
+from services.bookings.store import bookings, locks, members, memberships, purchases
 from services.bookings.wire.members import Erased, Member, MemberCreate, Purchase, PurchaseCreate
 from shared.db.database import Connection
 from shared.db.timezones import check_phone
@@ -18,6 +18,7 @@ from shared.events.event import Event
 from shared.events.kinds import MemberCreated, MemberErased, MembershipUpdated, PurchaseCreated
 from shared.events.outbox import add_event, add_events
 from shared.http.caller import Caller
+from shared.http.idempotency import stored_responses
 from shared.http.routes import PartialBody
 from shared.transfer.routes import PersonToErase
 from shared.wire import encode, new_id
@@ -87,10 +88,14 @@ async def _erase(conn: Connection, caller: Caller, member_id: str, erased: Erase
         erased.emails.append(member.email)
     version, changed = await members.erase(conn, caller, member_id)
     await add_events(conn, await _events(conn, caller, member_id, version, changed))
-    for row in await members.stored_responses(conn, caller, member_id):
+    shown = encode(await members.get(conn, caller, member_id, Member))
+    for row in await stored_responses.of_resources(conn, caller, [member_id]):
+        await stored_responses.replace_body(conn, caller, row, shown)
+    booking_ids = await bookings.ids_of(conn, caller, member_id)
+    for row in await stored_responses.of_resources(conn, caller, booking_ids):
         response = _without_reason(row["body"])
         if response is not None:
-            await members.replace_response(conn, caller, row["client_id"], row["key"], response)
+            await stored_responses.replace_body(conn, caller, row, response)
 
 
 async def _events(

@@ -1,31 +1,5 @@
 -- Every lock of this service, and how a booking claims its idempotency key. store/locks.py has the lock order.
 
--- The advisory lock of an idempotency key.
-CREATE OR REPLACE FUNCTION key_lock(p_studio uuid, p_client text, p_key text) RETURNS bigint
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN hashtextextended(p_studio::text || '/' || p_client || '/' || p_key, 0);
-
--- Claims the key for this transaction: 'busy' when another request holds it, 'stored' when it has an answer that can
--- still be replayed, else 'new'. A function, because each statement in it sees what was committed before that
--- statement; one plain statement would use a snapshot older than the lock.
-CREATE OR REPLACE FUNCTION claim_key(
-    p_studio uuid, p_client text, p_key text,
-    OUT state text, OUT fingerprint bytea, OUT http_status smallint, OUT body bytea,
-    OUT class_id uuid, OUT location_id uuid)
-LANGUAGE plpgsql AS $$
-BEGIN
-    IF NOT pg_try_advisory_xact_lock(key_lock(p_studio, p_client, p_key)) THEN
-        state := 'busy';
-        RETURN;
-    END IF;
-    SELECT k.fingerprint, k.http_status, k.body, k.class_id, c.location_id
-    INTO fingerprint, http_status, body, class_id, location_id
-    FROM idempotency_keys k LEFT JOIN classes c ON c.studio_id = k.studio_id AND c.id = k.class_id
-    WHERE k.studio_id = p_studio AND k.client_id = p_client AND k.key = p_key
-      AND k.expires_at > clock_timestamp();
-    state := CASE WHEN FOUND THEN 'stored' ELSE 'new' END;
-END $$;
-
 -- Waits for the class.
 CREATE OR REPLACE FUNCTION lock_class(p_studio uuid, p_class uuid) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -67,8 +41,11 @@ DECLARE
 BEGIN
     FOR n IN 1 .. cardinality(p_keys) LOOP
         facts := NULL;
-        SELECT * INTO state, fingerprint, http_status, body, class_id, location_id
+        SELECT * INTO state, fingerprint, http_status, body
         FROM claim_key(p_studios[n], p_clients[n], p_keys[n]);
+        -- A replay checks the location again.
+        SELECT c.id, c.location_id INTO class_id, location_id FROM classes c
+        WHERE state = 'stored' AND c.studio_id = p_studios[n] AND c.id = p_classes[n];
         IF state = 'new' THEN
             IF p_wait THEN
                 PERFORM lock_class(p_studios[n], p_classes[n]);

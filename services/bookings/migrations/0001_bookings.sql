@@ -298,20 +298,3 @@ CREATE TABLE cancellations (
     CONSTRAINT cancellations_one_per_booking UNIQUE (studio_id, booking_id),
     FOREIGN KEY (studio_id, booking_id) REFERENCES bookings (studio_id, id)
 );
-
--- A response is stored by the transaction that had its effect. A key without a row whose advisory lock is held is
--- in progress. `class_id` lets a replay check the location again.
-CREATE TABLE idempotency_keys (
-    studio_id   uuid        NOT NULL,
-    client_id   text        NOT NULL,
-    key         text        NOT NULL,
-    fingerprint bytea       NOT NULL,
-    http_status smallint    NOT NULL,
-    body        bytea       NOT NULL,
-    resource_id uuid,
-    class_id    uuid,
-    expires_at  timestamptz NOT NULL,
-    PRIMARY KEY (studio_id, client_id, key)
-);
-CREATE INDEX idempotency_keys_to_prune ON idempotency_keys (expires_at);
-CREATE INDEX idempotency_keys_by_resource ON idempotency_keys (studio_id, resource_id);

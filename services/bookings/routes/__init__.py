@@ -4,9 +4,11 @@ from services.bookings.actions.import_lines import IMPORT
 from services.bookings.actions.members import erase_person
 from services.bookings.context import Bookings
 from services.bookings.routes import bookings, classes, members, staff
+from services.bookings.store import bookings as bookings_store
 from services.bookings.store import export_lines
 from services.bookings.wire.members import Erased
 from shared.http.health import OUTBOX_STATUS
+from shared.http.idempotency.look_up import look_up_route
 from shared.http.routes import Route
 from shared.transfer.routes import erase_route, export_route, import_routes
 
@@ -20,5 +22,6 @@ def routes() -> list[Route[Bookings]]:
         *import_routes(IMPORT),
         export_route(export_lines.SECTIONS),
         erase_route(erase_person, Erased),
+        look_up_route(bookings_store.is_visible),
         OUTBOX_STATUS,
     ]

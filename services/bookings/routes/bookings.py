@@ -1,10 +1,13 @@
-"""Bookings, waitlist entries and idempotency keys, for partners."""
+"""Bookings and waitlist entries, for partners."""
 
 from services.bookings import errors
-from services.bookings.actions.cancel_booking import cancel_booking, preview_cancellation
+from services.bookings.actions.cancel_booking import (
+    cancel_booking,
+    may_repeat_cancellation,
+    preview_cancellation,
+)
 from services.bookings.actions.create_booking import create_booking
 from services.bookings.actions.decide_bookings import preview_booking
-from services.bookings.actions.idempotency import idempotent_request, look_up_idempotency_key
 from services.bookings.context import Bookings
 from services.bookings.store import bookings, waitlist
 from services.bookings.wire.bookings import (
@@ -15,17 +18,16 @@ from services.bookings.wire.bookings import (
     BookingsQuery,
     CancellationReceipt,
     CancelQuery,
-    IdempotencyKeyState,
     WaitlistEntry,
     WaitlistQuery,
 )
 from shared.errors import NotFound
+from shared.http.idempotency.once import idempotent_request
 from shared.http.pages import Page
 from shared.http.reads import read_one, read_page
 from shared.http.response import Response
 from shared.http.routes import Call, Routes
 
-IDEMPOTENCY_REFUSALS = (errors.IdempotencyKeyReused, errors.IdempotencyInProgress)
 CANCEL_REFUSALS = (errors.BookingAlreadyCancelled, errors.BookingNotCancellable)
 
 
@@ -43,12 +45,17 @@ ROUTES: Routes[Bookings] = Routes()
     response=Booking,
     status=201,
     idempotent=True,
-    errors=(NotFound, *errors.BOOKING_REFUSALS, *IDEMPOTENCY_REFUSALS),
+    claims_key=True,
+    errors=(NotFound, *errors.BOOKING_REFUSALS),
     tag="Bookings",
 )
 async def post_booking(service: Bookings, call: Call[None, BookingCreate]) -> Response:
     request = idempotent_request(call.idempotency_key, "POST", "/bookings", call.body)
     return await create_booking(service, call.caller, request, call.body)
+
+
+async def _may_repeat(service: Bookings, call: Call[CancelQuery, None]) -> None:
+    await may_repeat_cancellation(service, call.caller, call.path["booking_id"])
 
 
 @ROUTES.add(
@@ -57,17 +64,13 @@ async def post_booking(service: Bookings, call: Call[None, BookingCreate]) -> Re
     "Cancel a booking",
     description="Applies the studio's current cancellation policy. `max_late_fee` and `allow_credit_forfeit` "
     "limit what the caller accepts: if the terms are worse, nothing is cancelled.",
-    response=CancellationReceipt,
     idempotent=True,
-    errors=(NotFound, *CANCEL_REFUSALS, errors.CancellationTermsChanged, *IDEMPOTENCY_REFUSALS),
+    may_repeat=_may_repeat,
+    errors=(NotFound, *CANCEL_REFUSALS, errors.CancellationTermsChanged),
     tag="Bookings",
 )
-async def delete_booking(service: Bookings, call: Call[CancelQuery, None]) -> Response:
-    booking_id = call.path["booking_id"]
-    request = idempotent_request(
-        call.idempotency_key, "DELETE", "/bookings/{booking_id}", booking_id, call.query
-    )
-    return await cancel_booking(service, call.caller, request, booking_id, call.query)
+async def delete_booking(service: Bookings, call: Call[CancelQuery, None]) -> CancellationReceipt:
+    return await cancel_booking(service, call.caller, call.path["booking_id"], call.query)
 
 
 @ROUTES.add(
@@ -75,6 +78,7 @@ async def delete_booking(service: Bookings, call: Call[CancelQuery, None]) -> Re
     "/bookings/preview",
     "Preview a booking",
     description="Runs every check of a booking and reports each result, without writing anything.",
+    reads=True,
     errors=(NotFound,),
     tag="Bookings",
 )
@@ -94,19 +98,6 @@ async def post_preview(service: Bookings, call: Call[None, BookingCreate]) -> Bo
 )
 async def get_cancellation_preview(service: Bookings, call: Call[None, None]) -> CancellationReceipt:
     return await preview_cancellation(service, call.caller, call.path["booking_id"])
-
-
-@ROUTES.add(
-    "GET",
-    "/idempotency-keys/{key}",
-    "Look up an idempotency key",
-    description="For a write whose response was lost: in progress, succeeded or refused. Keys are kept for "
-    "24 hours. A key that contains a slash cannot be looked up; retry the write with it instead.",
-    errors=(NotFound,),
-    tag="Bookings",
-)
-async def get_idempotency_key(service: Bookings, call: Call[None, None]) -> IdempotencyKeyState:
-    return await look_up_idempotency_key(service, call.caller, call.path["key"])
 
 
 ROUTES += [

@@ -7,7 +7,7 @@ from functools import partial
 
 from services.bookings import errors
 from services.bookings.actions import change_membership
-from services.bookings.actions.cancel_booking import cancel_at_desk
+from services.bookings.actions.cancel_booking import cancel_booking
 from services.bookings.actions.manage_class import (
     cancel_class,
     change_class,
@@ -26,6 +26,7 @@ from services.bookings.wire.bookings import (
     BookingCancel,
     BookingStatus,
     CancellationReceipt,
+    CancelQuery,
     RosterEntry,
     RosterQuery,
 )
@@ -89,7 +90,8 @@ _add_attendance("/no-show", "Mark a no-show", BookingStatus.NO_SHOW, MOVED)
     errors=(NotFound, errors.BookingAlreadyCancelled, errors.BookingNotCancellable),
 )
 async def post_booking_cancel(service: Bookings, call: Call[None, BookingCancel]) -> CancellationReceipt:
-    return await cancel_at_desk(service, call.caller, call.path["booking_id"], call.body.reason)
+    query = CancelQuery(reason=call.body.reason)
+    return await cancel_booking(service, call.caller, call.path["booking_id"], query)
 
 
 @ROUTES.add("POST", f"{MEMBERSHIP}/pause", "Pause a membership", errors=MOVED)
@@ -115,7 +117,7 @@ async def post_purchase(service: Bookings, call: Call[None, PurchaseCreate]) -> 
 
 
 # Members have a staff view of their own, and staff send no idempotency keys.
-_NOT_FOR_STAFF = {"/members", "/members/{member_id}", "/idempotency-keys/{key}"}
+_NOT_FOR_STAFF = {"/members", "/members/{member_id}"}
 ROUTES += [
     route.for_staff()
     for route in (*partner_classes.ROUTES, *partner_bookings.ROUTES, *partner_members.ROUTES)

@@ -162,6 +162,22 @@ async def read(conn: Connection, caller: Caller, booking_id: str) -> BookingRow 
     return booking_row(row)
 
 
+OF_MEMBER = "SELECT id FROM bookings WHERE studio_id = $1 AND member_id = $2"
+
+
+async def ids_of(conn: Connection, caller: Caller, member_id: str) -> list[str]:
+    return [row["id"] for row in await conn.fetch(OF_MEMBER, caller.studio_id, member_id)]
+
+
+LOCATION = "SELECT location_id FROM bookings WHERE studio_id = $1 AND id = $2"
+
+
+async def is_visible(conn: Connection, caller: Caller, resource_id: str) -> bool:
+    """What is no booking has no location."""
+    row = await conn.fetchrow(LOCATION, caller.studio_id, resource_id)
+    return row is None or caller.may_see(row["location_id"])
+
+
 READ_LIVE = f"""
 SELECT {BOOKING_COLUMNS} FROM bookings
 WHERE studio_id = $1 AND class_id = $2 AND status IN ('confirmed', 'checked_in', 'waitlisted')

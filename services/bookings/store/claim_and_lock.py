@@ -15,9 +15,9 @@ from services.bookings.rules.booking_facts import (
     MemberFacts,
     SpotFacts,
 )
-from services.bookings.store.idempotency import Claim, claim_of
 from shared.db.database import Connection
 from shared.http.caller import Caller
+from shared.http.idempotency.stored_responses import Claim
 
 
 class StoredFacts(Struct, frozen=True, kw_only=True):
@@ -47,16 +47,23 @@ class ClaimRequest(Struct, frozen=True):
     member_id: str
 
 
+class Claimed(Struct, frozen=True):
+    """The class is told for a stored response, if it is still there, and the facts for a new key."""
+
+    claim: Claim
+    class_id: str | None
+    location_id: str | None
+    facts: StoredFacts | None
+
+
 CLAIM_AND_LOCK = """
 SELECT state, fingerprint, http_status, body, class_id, location_id, facts
 FROM start_bookings($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::uuid[], $6)
 """
 
 
-async def claim_and_lock(
-    conn: Connection, requests: Sequence[ClaimRequest], *, wait: bool
-) -> list[tuple[Claim, StoredFacts | None]]:
-    """Only a new key comes with facts; its class and member are locked then.
+async def claim_and_lock(conn: Connection, requests: Sequence[ClaimRequest], *, wait: bool) -> list[Claimed]:
+    """The class and the member of a new key are locked.
 
     With `wait` the requests must all be for one class, in member-id order (see store/locks.py).
     """
@@ -69,7 +76,13 @@ async def claim_and_lock(
         wait,
     )
     return [
-        (claim_of(row), _decoder.decode(row["facts"]) if row["facts"] is not None else None) for row in rows
+        Claimed(
+            Claim(*row[:4]),
+            row["class_id"],
+            row["location_id"],
+            _decoder.decode(row["facts"]) if row["facts"] is not None else None,
+        )
+        for row in rows
     ]
 
 

@@ -6,10 +6,10 @@ from typing import Any
 from msgspec import Struct
 
 from services.bookings.store.bookings import BookingRow
-from services.bookings.store.idempotency import StoredResponse, upsert_responses
 from services.bookings.store.waitlist import WaitlistRow
 from shared.db.database import Connection
 from shared.events.outbox import OutboxRow
+from shared.http.idempotency.stored_responses import StoredResponse, upsert_responses
 
 
 class Outcome(Struct, frozen=True, kw_only=True):

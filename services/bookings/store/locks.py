@@ -1,6 +1,6 @@
 """The lock order. Every action follows it, so that no two of them can deadlock:
 
-1. the idempotency key (an advisory lock, store/idempotency.py), before anything else is locked;
+1. the idempotency key (an advisory lock, shared/http/idempotency), before anything else is locked;
 2. the class row, or in an import all class rows, in id order;
 3. member rows, in id order, all in one statement;
 4. everything else (bookings, waitlist, memberships, purchases), only under the lock of its class or member.

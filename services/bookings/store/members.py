@@ -3,8 +3,6 @@
 from datetime import datetime
 from typing import Any, TypeVar
 
-import asyncpg
-
 from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_one, fetch_page
 from services.bookings.wire.members import Member, MemberCreate, StaffMember
 from shared.db.database import Connection
@@ -80,12 +78,6 @@ ERASE_REASONS = """
 UPDATE cancellations SET reason = NULL
 WHERE studio_id = $1 AND booking_id IN (SELECT id FROM bookings WHERE studio_id = $1 AND member_id = $2)
 """
-STORED_RESPONSES = """
-SELECT k.client_id, k.key, k.body
-FROM idempotency_keys k JOIN bookings b ON b.studio_id = $1 AND b.id = k.resource_id
-WHERE k.studio_id = $1 AND b.member_id = $2
-FOR UPDATE OF k
-"""
 
 
 async def erase(conn: Connection, caller: Caller, member_id: str) -> tuple[int, list[str]]:
@@ -97,16 +89,3 @@ async def erase(conn: Connection, caller: Caller, member_id: str) -> tuple[int, 
     rows = await conn.fetch(ERASE_MEMBERSHIPS, caller.studio_id, member_id)
     await conn.execute(ERASE_REASONS, caller.studio_id, member_id)
     return version, [row["id"] for row in rows]
-
-
-async def stored_responses(conn: Connection, caller: Caller, member_id: str) -> list[asyncpg.Record]:
-    return await conn.fetch(STORED_RESPONSES, caller.studio_id, member_id)
-
-
-REPLACE_RESPONSE = """
-UPDATE idempotency_keys SET body = $4 WHERE studio_id = $1 AND client_id = $2 AND key = $3
-"""
-
-
-async def replace_response(conn: Connection, caller: Caller, client_id: str, key: str, body: bytes) -> None:
-    await conn.execute(REPLACE_RESPONSE, caller.studio_id, client_id, key, body)

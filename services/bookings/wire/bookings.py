@@ -1,4 +1,4 @@
-"""Bookings with their cancellation receipts and previews, waitlist entries and idempotency keys."""
+"""Bookings with their cancellation receipts and previews, and waitlist entries."""
 
 from enum import StrEnum
 from typing import Annotated, Any, Literal
@@ -140,11 +140,3 @@ class WaitlistQuery(PageQuery, frozen=True, kw_only=True):
     class_id: Id | None = None
     member_id: Id | None = None
     status: WaitlistStatus | None = None
-
-
-class IdempotencyKeyState(Resource, kw_only=True):
-    object: Literal["idempotency_key"] = "idempotency_key"
-    status: Literal["in_progress", "succeeded", "refused"]
-    http_status: int | None
-    resource_id: Id | None
-    expires_at: Instant | None

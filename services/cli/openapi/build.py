@@ -70,6 +70,17 @@ SHARED_PARAMETERS: Json = {
         "schema": _KEY_SCHEMA,
         "example": "order-20260803-0001",
     },
+    "OptionalIdempotencyKey": {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "required": False,
+        "description": (
+            "With it the write can be repeated: it has one effect, and its first response is replayed for 24 "
+            "hours. A secret that is shown once is null in a replay."
+        ),
+        "schema": _KEY_SCHEMA,
+        "example": "order-20260803-0001",
+    },
     "IfNoneMatch": {
         "name": "If-None-Match",
         "in": "header",
@@ -141,7 +152,12 @@ class Reference(Struct, frozen=True, kw_only=True):
             "summary": route.summary,
             "description": operation.description,
             "tags": [operation.tag],
-            "parameters": parameters(operation, schemas, conditional=conditional),
+            "parameters": parameters(
+                operation,
+                schemas,
+                conditional=conditional,
+                repeatable=self.responses.for_partners and route.repeatable,
+            ),
             "responses": self.responses.of(operation, schemas, shared),
             **operation.access,
         }
@@ -164,7 +180,7 @@ def document_json(document: Json) -> bytes:
     return msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"
 
 
-def parameters(operation: Operation, schemas: Schemas, *, conditional: bool) -> list[Json]:
+def parameters(operation: Operation, schemas: Schemas, *, conditional: bool, repeatable: bool) -> list[Json]:
     route = operation.route
     examples = BY_OPERATION.get(operation.id, {})
     found = [_path_parameter(name, PATH_EXAMPLES | examples) for name in _IN_PATH.findall(route.path)]
@@ -174,7 +190,11 @@ def parameters(operation: Operation, schemas: Schemas, *, conditional: bool) -> 
         for name, field in fields["properties"].items():
             example = {"example": examples[name]} if name in examples else {}
             found.append(_query_parameter(name, field, name in required) | example)
-    own = ["IdempotencyKey"] if route.idempotent else ["IfNoneMatch"] if conditional else []
+    own = ["IfNoneMatch"] if conditional else []
+    if route.idempotent:
+        own = ["IdempotencyKey"]
+    elif repeatable:
+        own = ["OptionalIdempotencyKey"]
     names = [*own, "ApiVersion", "RequestId"]
     return found + [{"$ref": f"#/components/parameters/{name}"} for name in names]
 

@@ -62,7 +62,7 @@ def _sample(method: str, path: str, operation: Json, shared_parameters: Json, ap
     if query:
         path += f"?{urlencode(query)}"
     headers = {}
-    if any(one["name"] == "Idempotency-Key" for one in parameters):
+    if any(one["name"] == "Idempotency-Key" and one["required"] for one in parameters):
         # One for each operation. It is fixed, so that a sample that is run twice gets the same response.
         headers["Idempotency-Key"] = operation["operationId"].replace("_", "-") + "-0001"
     content = operation.get("requestBody", {}).get("content", {})

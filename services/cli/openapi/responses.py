@@ -6,12 +6,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from services.bookings.errors import IdempotencyInProgress, IdempotencyKeyReused
 from services.cli.openapi.examples import ERRORS, REQUEST_ID, example_of
 from services.cli.openapi.operations import Operation
 from services.cli.openapi.schemas import Schemas
 from shared import errors
-from shared.errors import DomainError, Invalid
+from shared.errors import DomainError, IdempotencyInProgress, IdempotencyKeyReused, Invalid
 from shared.http.error_mapping import ErrorBody, ValidationErrorBody, status_of
 from shared.http.response import CACHE_CONTROL
 from shared.http.routes import NoQuery, Route
@@ -91,7 +90,8 @@ class Responses(Struct, frozen=True, kw_only=True):
         """By status. What is the same in several operations is added to `shared` and referred to."""
         route = operation.route
         conditional = self.is_conditional(route)
-        more = CONDITIONAL_HEADERS if conditional else ("Idempotent-Replayed",) if route.idempotent else ()
+        repeatable = self.for_partners and route.repeatable
+        more = CONDITIONAL_HEADERS if conditional else ("Idempotent-Replayed",) if repeatable else ()
         good: Json = {
             "description": HTTPStatus(route.status).phrase + ".",
             "headers": headers(*COMMON_HEADERS, *self._limits(), *more),
@@ -103,7 +103,7 @@ class Responses(Struct, frozen=True, kw_only=True):
             shared["NotModified"] = NOT_MODIFIED
             found["304"] = {"$ref": "#/components/responses/NotModified"}
         problem = _likely_problem(route, schemas) if self.for_partners else LIMIT_PROBLEM
-        for status, kinds in _by_status([*self.errors, *_errors(operation)]).items():
+        for status, kinds in _by_status([*self.errors, *_errors(operation, repeatable=repeatable)]).items():
             described = self._errors(status, kinds, problem)
             name = self.shared_name(kinds)
             if name is not None and (status != 422 or problem == LIMIT_PROBLEM):
@@ -135,20 +135,20 @@ class Responses(Struct, frozen=True, kw_only=True):
         }
 
 
-def _errors(operation: Operation) -> list[type[DomainError]]:
+def _errors(operation: Operation, *, repeatable: bool) -> list[type[DomainError]]:
     route = operation.route
     has_id = "{" in route.path
     kinds: list[type[DomainError]] = [*operation.access_errors]
     if has_id:
         kinds.append(errors.NotFound)
-    if has_id or route.query is not NoQuery or route.body is not None or route.idempotent:
+    if has_id or route.query is not NoQuery or route.body is not None or repeatable:
         kinds.append(Invalid)
     if route.body is not None:
         kinds += [errors.BodyTooLarge, errors.UnsupportedMediaType]
     if "cursor" in route.query.__struct_fields__:
         kinds.append(errors.InvalidCursor)
     kinds += route.errors
-    if route.idempotent:
+    if repeatable:
         kinds += [IdempotencyKeyReused, IdempotencyInProgress]
     return kinds
 

@@ -39,8 +39,9 @@ from shared.events.envelope import Envelope, read_envelope
 from shared.events.kinds import LeadCreated, LeadErased, SubmissionUpdated
 from shared.events.outbox import add_event, add_events
 from shared.http.caller import Caller
+from shared.http.idempotency import stored_responses
 from shared.transfer.routes import PersonToErase
-from shared.wire import new_id
+from shared.wire import encode, new_id
 
 
 async def create_lead(
@@ -185,13 +186,17 @@ async def erase_person(service: Forms, caller: Caller, person: PersonToErase) ->
         if not set(lead_ids) <= set(person.lead_ids):
             return Erased(leads=0, submissions=0, emails=sorted(emails), lead_ids=lead_ids)
         leads = await erasure.erase_leads(conn, caller, lead_ids)
-        submissions = await erasure.erase_submissions(conn, caller, emails, lead_ids)
+        erased = await erasure.erase_submissions(conn, caller, emails, lead_ids)
+        forms = {submission_id: form_id for submission_id, form_id, _ in erased}
+        for row in await stored_responses.of_resources(conn, caller, list(forms)):
+            submission = await submissions.get(conn, caller, forms[row["resource_id"]], row["resource_id"])
+            await stored_responses.replace_body(conn, caller, row, encode(submission))
         await anonymize_outbox(conn, caller.studio_id, lead_ids)
         events = [
             caller.event(LeadErased, lead_id, version, {"id": lead_id, "object": "lead"})
             for lead_id, version in leads.items()
         ]
-        events += [submission_event(SubmissionUpdated, caller, *submission) for submission in submissions]
+        events += [submission_event(SubmissionUpdated, caller, *one) for one in erased]
         await add_events(conn, events)
     service.wakeup.notify()
-    return Erased(leads=len(leads), submissions=len(submissions), emails=sorted(emails), lead_ids=lead_ids)
+    return Erased(leads=len(leads), submissions=len(erased), emails=sorted(emails), lead_ids=lead_ids)

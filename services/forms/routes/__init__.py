@@ -7,6 +7,7 @@ from services.forms.routes import forms, leads, staff
 from services.forms.store import export_lines
 from services.forms.wire.leads import Erased
 from shared.http.health import OUTBOX_STATUS
+from shared.http.idempotency.look_up import look_up_route
 from shared.http.routes import Route
 from shared.transfer.routes import erase_route, export_route, import_routes
 
@@ -19,5 +20,6 @@ def routes() -> list[Route[Forms]]:
         *import_routes(IMPORT),
         export_route(export_lines.SECTIONS),
         erase_route(erase_person, Erased),
+        look_up_route(),
         OUTBOX_STATUS,
     ]

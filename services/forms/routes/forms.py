@@ -80,6 +80,7 @@ async def put_form(service: Forms, call: Call[None, StudioFormUpdate]) -> Form:
     "/forms/{form_id}/evaluate",
     "Evaluate answers without submitting them",
     description="Returns the visible and required fields, and every problem a submission would have.",
+    reads=True,
     check=check_answers,
     errors=(NotFound,),
     tag="Forms",

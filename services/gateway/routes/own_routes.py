@@ -1,9 +1,13 @@
 """The partner routes that the gateway answers itself."""
 
+import asyncio
+import math
 import re
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import quote
 
+import msgspec
 from msgspec import Struct
 
 from services.gateway.actions.open_console import make_console_link
@@ -11,12 +15,18 @@ from services.gateway.errors import SessionCannotMakeSessions
 from services.gateway.key_cache import CachedKey
 from services.gateway.rules.console_cookie import origin_for
 from services.gateway.store import requests
+from services.gateway.upstream import NotReached, OutcomeUnknown, Upstream
 from services.gateway.wire.key import ConsoleSession, ConsoleSessionCreate, OwnKey, RateLimit
 from services.gateway.wire.request import LoggedRequest, RequestsQuery
 from shared.db.database import Database
+from shared.db.migrate import WRITERS
+from shared.errors import NotFound, Unavailable
+from shared.http.caller import CALLER_HEADER, REQUEST_ID_HEADER, CallerSigner
+from shared.http.idempotency.look_up import PATH, IdempotencyKeyState, state_of_key
 from shared.http.pages import Page
 from shared.http.response import Response
 from shared.http.routes import Call, Routes
+from shared.routing import GATEWAY
 from shared.wire import encode
 
 _HOST: Final = re.compile(rb"[A-Za-z0-9.:\[\]-]{1,255}\Z")
@@ -28,6 +38,8 @@ class KeyContext(Struct, frozen=True):
     db: Database
     peppers: Sequence[str]
     public_origin: str | None
+    signers: Mapping[str, CallerSigner]
+    upstreams: Mapping[str, Upstream]
     key: CachedKey
 
 
@@ -66,18 +78,60 @@ async def list_requests(context: KeyContext, call: Call[RequestsQuery, None]) ->
 
 
 @ROUTES.add(
+    "GET",
+    "/idempotency-keys/{key}",
+    "Look up an idempotency key",
+    description="For a write whose response was lost: in progress, succeeded or refused. Keys are kept for "
+    "24 hours. If several services have the key, the newest use of it is returned. A key that contains a "
+    "slash cannot be looked up; retry the write with it instead.",
+    errors=(NotFound,),
+    tag="Key",
+)
+async def get_idempotency_key(context: KeyContext, call: Call[None, None]) -> IdempotencyKeyState:
+    async with context.db.connection() as conn:
+        own = await state_of_key(conn, call.caller, call.path["key"])
+    owners = [owner for owner in WRITERS if owner != GATEWAY]
+    others = await asyncio.gather(*(_state_in(context, owner, call) for owner in owners))
+    if not (states := [state for state in (own, *others) if state is not None]):
+        raise NotFound
+    return max(states, key=lambda state: state.expires_at.timestamp() if state.expires_at else math.inf)
+
+
+async def _state_in(context: KeyContext, owner: str, call: Call[None, None]) -> IdempotencyKeyState | None:
+    caller = msgspec.structs.replace(call.caller, actor="operator", request_id="")
+    headers = [
+        (CALLER_HEADER, context.signers[owner].sign(caller)),
+        (REQUEST_ID_HEADER, call.caller.request_id.encode()),
+    ]
+    target = PATH + quote(call.path["key"], safe="")
+    try:
+        response = await context.upstreams[owner].request(b"GET", target.encode(), headers, b"")
+    except (NotReached, OutcomeUnknown):
+        raise Unavailable(f"The {owner} service is unavailable; try again.") from None
+    if response.status not in (200, 404):
+        raise Unavailable(f"The {owner} service answered {response.status}; try again.")
+    return msgspec.json.decode(response.body, type=IdempotencyKeyState) if response.status == 200 else None
+
+
+async def _may_repeat(context: KeyContext, call: Call[Any, Any]) -> None:
+    if context.key.session_id:
+        raise SessionCannotMakeSessions
+
+
+@ROUTES.add(
     "POST",
     "/console-sessions",
     "Create a link into the console",
     optional_body=True,
     response=ConsoleSession,
     status=201,
+    may_repeat=_may_repeat,
+    shown_once="url",
     errors=(SessionCannotMakeSessions,),
     tag="Key",
 )
 async def post_console_session(context: KeyContext, call: Call[None, ConsoleSessionCreate]) -> Response:
-    if context.key.session_id:
-        raise SessionCannotMakeSessions
+    await _may_repeat(context, call)
     host = call.headers.get(b"host", b"")
     origin = context.public_origin or origin_for(host.decode() if _HOST.match(host) else "localhost")
     made = await make_console_link(context.db, context.peppers, call.caller, call.body, origin)

@@ -201,7 +201,7 @@ class PartnerApi:
     async def _response_itself(
         self, request: PartnerRequest, route: PartnerRoute, key: CachedKey
     ) -> UpstreamResponse:
-        request.scope["path_params"] = {}
+        request.scope["path_params"] = self._table.parameters(route, request.path)
         own, caller = self._own_routes[route.method, route.path], key.caller.with_request_id(request.id)
         response = await own.respond(self._own_context(key), caller, request.scope, request.receive)
         return _as_forwarded(

@@ -11,6 +11,7 @@ OLD: Final = (
     ("console_sessions", "expires_at < clock_timestamp()"),
     ("console_sessions", "secret_hash IS NULL AND link_expires_at < clock_timestamp()"),
     ("operator_sessions", "expires_at < clock_timestamp()"),
+    ("idempotency_keys", "expires_at < clock_timestamp()"),
 )
 DELETE: Final = "DELETE FROM {0} WHERE ctid = ANY (ARRAY(SELECT ctid FROM {0} WHERE {1} LIMIT $1))"
 BATCH: Final = 5_000

@@ -129,7 +129,7 @@ class ConsoleSession(Resource, kw_only=True):
     """A link into the console. It works once, within ten minutes."""
 
     object: Literal["console_session"] = "console_session"
-    url: str
+    url: Annotated[str | None, Meta(description="Null in a response that is repeated.")]
     expires_at: Instant
 
 

@@ -1,11 +1,15 @@
 """Webhook endpoints, their recoveries and deliveries: a partner's own, and for staff all of the studio."""
 
+from typing import Any
+
 from services.webhooks.actions.manage_endpoints import (
     change_endpoint,
     check_endpoint,
     create_endpoint,
     delete_endpoint,
     get_endpoint,
+    refuse_wider_view,
+    require_scopes,
     retry_delivery,
     rotate_secret,
     send_test,
@@ -32,7 +36,22 @@ from shared.http.pages import Page, page_of
 from shared.http.routes import Call, Routes
 from shared.wire import PageQuery
 
-ROUTES: Routes[Webhooks] = Routes()
+
+async def may_repeat(service: Webhooks, call: Call[Any, Any]) -> None:
+    """The checks of the first request, also if the endpoint was deleted since."""
+    endpoint_id = call.path.get("endpoint_id")
+    async with service.db.connection() as conn:
+        if "delivery_id" in call.path:
+            delivery = await deliveries.get(conn, call.caller, call.path["delivery_id"])
+            endpoint_id = delivery.endpoint_id if delivery else None
+        view = await endpoints.view_of(conn, call.caller, endpoint_id) if endpoint_id else None
+    if view is not None:
+        refuse_wider_view(call.caller, view)
+    if isinstance(call.body, EndpointCreate):
+        require_scopes(call.body.event_types, call.caller.scopes)
+
+
+ROUTES: Routes[Webhooks] = Routes(may_repeat=may_repeat)
 STAFF: Routes[Webhooks] = Routes("/staff", staff=True, role="manager")
 ONE = "/webhook-endpoints/{endpoint_id}"
 
@@ -43,6 +62,7 @@ ONE = "/webhook-endpoints/{endpoint_id}"
     "Create a webhook endpoint",
     description="The response contains the signing secret. It is not shown again until you rotate it.",
     check=check_endpoint,
+    shown_once="secret",
     status=201,
     errors=(InsufficientScope, TooManyEndpoints),
 )
@@ -95,6 +115,7 @@ async def delete(service: Webhooks, call: Call[None, None]) -> None:
     description="Both secrets sign until the overlap ends. The default overlap is one day. At most five"
     " secrets sign at once; the oldest one expires first.",
     optional_body=True,
+    shown_once="secret",
     errors=(NotFound, InsufficientScope),
 )
 async def rotate(service: Webhooks, call: Call[None, RotateSecret]) -> EndpointWithSecret:

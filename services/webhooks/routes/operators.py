@@ -21,6 +21,7 @@ from services.webhooks.wire.operators import (
 from shared.errors import NotFound, Unavailable
 from shared.events.bus import QUEUES, BusError, Queue
 from shared.events.outbox import backlog
+from shared.http.idempotency.look_up import look_up_route
 from shared.http.routes import Call, Routes
 from shared.transfer.routes import erase_route
 
@@ -96,7 +97,7 @@ async def key_revoked(service: Webhooks, call: Call[None, KeyRevoked]) -> Count:
     return Count(await disable_revoked(service, call.body.studio_id, key_id=call.body.key_id))
 
 
-ROUTES.append(erase_route(erase_person, Erased))
+ROUTES += [erase_route(erase_person, Erased), look_up_route()]
 
 
 @ROUTES.add(

@@ -81,6 +81,15 @@ async def get(
     return _stored(row) if row else None
 
 
+VIEW = "SELECT scopes, location_ids FROM endpoints WHERE studio_id = $1 AND id = $2"
+
+
+async def view_of(conn: Connection, caller: Caller, endpoint_id: str) -> View | None:
+    """Also of one that was deleted."""
+    row = await conn.fetchrow(VIEW, caller.studio_id, endpoint_id)
+    return _view(row) if row else None
+
+
 PLACE = f"SELECT created_at, id FROM endpoints WHERE {OWN} AND id = $4"  # noqa: S608
 LIST = f"""
 SELECT {COLUMNS} FROM endpoints WHERE {OWN} AND (created_at, id) > ($4, $5)

@@ -9,6 +9,8 @@ from msgspec import Struct
 from services.webhooks.rules.retention import KEPT, WEEK
 from shared.db.database import Connection, columns
 from shared.http.caller import Caller
+from shared.http.idempotency import stored_responses
+from shared.wire import encode
 
 REMEMBER = """
 INSERT INTO erased_people (studio_id, person_id) SELECT $1, unnest($2::uuid[])
@@ -84,13 +86,18 @@ UPDATE deliveries SET erased = true, attempts = (
     SELECT coalesce(jsonb_agg(attempt || '{"response_body": null}' ORDER BY place), '[]')
     FROM jsonb_array_elements(attempts) WITH ORDINALITY AS a (attempt, place))
 WHERE studio_id = $1 AND event_id = ANY($2::uuid[]) AND event_created_at = ANY($3::timestamptz[])
-RETURNING attempts <> '[]' AS attempted
+RETURNING id, attempts <> '[]' AS attempted
 """
 
 
 async def clear_responses(conn: Connection, caller: Caller, events: Sequence[Mention]) -> tuple[int, int]:
     """How many deliveries these events have, and how many of them were attempted."""
     rows = await conn.fetch(CLEAR_RESPONSES, caller.studio_id, *columns(events, "id", "created_at"))
+    for stored in await stored_responses.of_resources(conn, caller, [row["id"] for row in rows]):
+        delivery = msgspec.json.decode(stored["body"])
+        for attempt in delivery["attempts"]:
+            attempt["response_body"] = None
+        await stored_responses.replace_body(conn, caller, stored, encode(delivery))
     return len(rows), sum(row["attempted"] for row in rows)
 
 

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import msgspec
 
-from services.bookings.actions.due_work import prune_idempotency_keys
 from services.bookings.context import Bookings
+from shared.http.idempotency.stored_responses import prune
 from shared.wire import new_id
 from tests.harness.database_layout import open_database
 from tests.services.bookings.fault_injection import FaultyDatabase, Stage, raise_error
@@ -35,7 +35,7 @@ async def test_not_found_is_stored_too(client: StudioClient) -> None:
     await client.import_all(member)
     second = await client.book(class_["id"], member["id"], key=key)
     assert (first.status, second.status, second.body) == (404, 404, first.body)
-    state = await client.get_ok(f"/idempotency-keys/{key}")
+    state = (await client.key_state(key)).json
     assert (state["status"], state["http_status"], state["resource_id"]) == ("refused", 404, None)
 
 
@@ -66,7 +66,7 @@ async def test_the_location_is_checked_again_before_a_replay(client: StudioClien
     first = await client.book(class_["id"], member["id"], key=key)
     narrow = client.with_key(locations=(there,))
     assert (await narrow.book(class_["id"], member["id"], key=key)).status == 404
-    assert (await narrow.get(f"/idempotency-keys/{key}")).status == 404
+    assert (await narrow.key_state(key)).status == 404
     refused, again = [await narrow.book(class_["id"], member["id"], key=f"{key}-2") for _ in range(2)]
     assert (refused.status, again.body, again.replayed) == (404, refused.body, True)
     wide = client.with_key(locations=(here,))
@@ -85,14 +85,14 @@ async def test_an_answer_is_stored_for_24_hours_by_the_databases_clock(client: S
 
     await age(timedelta(hours=23, minutes=59))
     assert (await client.book(class_["id"], people[0]["id"], key=key)).replayed
-    assert await prune_idempotency_keys(client.service) is False
+    await prune(client.service.db)
     assert (await client.book(class_["id"], people[0]["id"], key=key)).replayed
     await age(timedelta(minutes=2))
-    assert (await client.get(f"/idempotency-keys/{key}")).status == 404
+    assert (await client.key_state(key)).status == 404
     fresh = await client.book(class_["id"], people[1]["id"], key=key)
     assert (fresh.status, fresh.replayed) == (201, False)
     await age(timedelta(hours=25))
-    await prune_idempotency_keys(client.service)
+    await prune(client.service.db)
     async with client.service.db.connection() as conn:
         assert await conn.fetchval("SELECT count(*) FROM idempotency_keys") == 0
 

@@ -8,7 +8,6 @@ import msgspec
 import pytest
 
 from services.bookings.actions.decide_bookings import BatchDecider
-from services.bookings.actions.idempotency import idempotent_request
 from services.bookings.context import Bookings
 from services.bookings.store import claim_and_lock, import_shown, insert_bookings
 from services.bookings.store.claim_and_lock import ClaimRequest
@@ -16,6 +15,7 @@ from services.bookings.store.import_seats import analyze_grown
 from services.bookings.wire.bookings import BookingCreate
 from shared.background import Wakeup
 from shared.db.database import Connection
+from shared.http.idempotency.once import idempotent_request
 from shared.wire import new_id
 from tests.harness.database_layout import open_database
 from tests.services.bookings.samples import a_class, a_member

@@ -1,0 +1,250 @@
+"""Every write of the partner API takes an Idempotency-Key. The list is the routing table's own."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from msgspec import Struct
+
+from shared.routing import ANY_KEY, ROUTES, SCOPES, PartnerRoute
+from shared.wire import new_id
+from tests.harness.bookable_studio import bookable
+from tests.harness.http import Client, Reply
+from tests.harness.system import System
+
+# They write nothing, and ignore the key.
+PREVIEWS = {"POST /bookings/preview", "POST /forms/{form_id}/evaluate"}
+# The field that is shown once.
+SECRETS = {
+    "POST /webhook-endpoints": "secret",
+    "POST /webhook-endpoints/{endpoint_id}/rotate-secret": "secret",
+    "POST /console-sessions": "url",
+}
+
+
+class Write(Struct):
+    """A request, and what makes it another one: its body, its query or the resource."""
+
+    path: str
+    body: Any = None
+    query: dict[str, str] = {}
+    other: dict[str, Any] = {}
+
+    def but(self) -> "Write":
+        return Write(
+            self.other.get("path", self.path),
+            self.other.get("body", self.body),
+            self.other.get("query", self.query),
+        )
+
+
+class Studio(Struct):
+    system: System
+    partner: Client
+    class_ids: list[str]
+    member_ids: list[str]
+
+    async def form(self) -> str:
+        body = {"title": "Intake", "status": "published", "fields": []}
+        return str((await self.partner.create("/forms", body))["id"])
+
+    async def lead(self) -> str:
+        return str((await self.partner.create("/leads", {"email": f"{new_id()}@example.com"}))["id"])
+
+    async def endpoint(self) -> str:
+        return str((await self.partner.create("/webhook-endpoints", an_endpoint()))["id"])
+
+    async def delivery(self) -> str:
+        endpoint = await self.endpoint()
+        return str((await self.partner.post(f"/webhook-endpoints/{endpoint}/test")).json()["id"])
+
+    async def booking(self) -> str:
+        made = await self.partner.book(self.class_ids[0], self.member_ids[0])
+        return str(made.json()["id"])
+
+
+def an_endpoint() -> dict[str, Any]:
+    return {"url": "http://127.0.0.1:9/hook", "event_types": ["class.full"]}
+
+
+async def new_booking(studio: Studio) -> Write:
+    body = {"class_id": studio.class_ids[0], "member_id": studio.member_ids[0]}
+    return Write("/bookings", body, other={"body": body | {"member_id": studio.member_ids[1]}})
+
+
+async def cancellation(studio: Studio) -> Write:
+    return Write(f"/bookings/{await studio.booking()}", other={"query": {"reason": "ill"}})
+
+
+async def new_member(studio: Studio) -> Write:
+    body = {"first_name": "Ada", "last_name": "L", "email": f"{new_id()}@example.com"}
+    return Write("/members", body, other={"body": body | {"last_name": "M"}})
+
+
+async def new_form(studio: Studio) -> Write:
+    body = {"title": "Intake", "fields": []}
+    return Write("/forms", body, other={"body": body | {"settings": {"extra": 1}}})
+
+
+async def changed_form(studio: Studio) -> Write:
+    return Write(f"/forms/{await studio.form()}", {"title": "B"}, other={"body": {"title": "C"}})
+
+
+async def new_submission(studio: Studio) -> Write:
+    body = {"submitter_email": "a@example.com", "data": {}}
+    path = f"/forms/{await studio.form()}/submissions"
+    return Write(path, body, other={"body": body | {"submitter_name": "Ada"}})
+
+
+async def new_lead(studio: Studio) -> Write:
+    body = {"email": f"{new_id()}@example.com"}
+    return Write("/leads", body, other={"body": body | {"metadata": {"n": 1}}})
+
+
+def changed_lead(end: str) -> Callable[[Studio], Awaitable[Write]]:
+    async def write(studio: Studio) -> Write:
+        path = f"/leads/{await studio.lead()}{end}"
+        return Write(path, {"first_name": "Ada"}, other={"body": {"first_name": "Grace"}})
+
+    return write
+
+
+async def new_endpoint(studio: Studio) -> Write:
+    return Write("/webhook-endpoints", an_endpoint(), other={"body": an_endpoint() | {"fifo": True}})
+
+
+def of_endpoint(end: str = "", body: Any = None, other: Any = None) -> Callable[[Studio], Awaitable[Write]]:
+    async def write(studio: Studio) -> Write:
+        path, another = [f"/webhook-endpoints/{await studio.endpoint()}{end}" for _ in range(2)]
+        return Write(path, body, other={"body": other} if other else {"path": another})
+
+    return write
+
+
+async def retried_delivery(studio: Studio) -> Write:
+    path, another = [f"/webhook-deliveries/{await studio.delivery()}/retry" for _ in range(2)]
+    return Write(path, other={"path": another})
+
+
+async def console_link(studio: Studio) -> Write:
+    return Write("/console-sessions", {"expires_in": 600}, other={"body": {"expires_in": 900}})
+
+
+SINCE = [{"since": (datetime.now(UTC) - timedelta(hours=hours)).isoformat()} for hours in (1, 2)]
+WRITES: dict[str, Callable[[Studio], Awaitable[Write]]] = {
+    "POST /console-sessions": console_link,
+    "POST /members": new_member,
+    "POST /bookings": new_booking,
+    "DELETE /bookings/{booking_id}": cancellation,
+    "POST /forms": new_form,
+    "PUT /forms/{form_id}": changed_form,
+    "POST /forms/{form_id}/submissions": new_submission,
+    "POST /leads": new_lead,
+    "PATCH /leads/{lead_id}": changed_lead(""),
+    "POST /leads/{lead_id}/update": changed_lead("/update"),
+    "POST /webhook-endpoints": new_endpoint,
+    "PATCH /webhook-endpoints/{endpoint_id}": of_endpoint("", {"fifo": True}, {"fifo": False}),
+    "DELETE /webhook-endpoints/{endpoint_id}": of_endpoint(),
+    "POST /webhook-endpoints/{endpoint_id}/rotate-secret": of_endpoint("/rotate-secret"),
+    "POST /webhook-endpoints/{endpoint_id}/test": of_endpoint("/test"),
+    "POST /webhook-endpoints/{endpoint_id}/recover": of_endpoint("/recover", *SINCE),
+    "POST /webhook-deliveries/{delivery_id}/retry": retried_delivery,
+}
+
+
+def named(route: PartnerRoute) -> str:
+    return f"{route.method} {route.path}"
+
+
+EVERY_WRITE = [route for route in ROUTES if route.method != "GET" and named(route) not in PREVIEWS]
+every_write = pytest.mark.parametrize("route", EVERY_WRITE, ids=named)
+
+
+@pytest.fixture
+async def studio(system: System) -> Studio:
+    made = bookable(members=2)
+    await system.import_lines(json.loads(json.dumps(made.lines, default=datetime.isoformat)))
+    return Studio(system, system.partner(await system.key()), made.class_ids, made.member_ids)
+
+
+async def send(partner: Client, route: PartnerRoute, write: Write, key: str) -> Reply:
+    headers = {"Idempotency-Key": key}
+    return await partner.send(route.method, write.path, write.body, headers=headers, **write.query)
+
+
+def is_replay(reply: Reply) -> bool:
+    return reply.headers.get("Idempotent-Replayed") == "true"
+
+
+def without_secret(route: PartnerRoute, reply: Reply) -> Any:
+    """What a replay shows: the same bytes, but for a secret that is shown once."""
+    if named(route) not in SECRETS:
+        return reply.body
+    assert reply.json()[SECRETS[named(route)]]
+    return reply.json() | {SECRETS[named(route)]: None}
+
+
+def shown(route: PartnerRoute, reply: Reply) -> Any:
+    return reply.json() if named(route) in SECRETS else reply.body
+
+
+async def events(studio: Studio) -> list[str]:
+    """All that were written up to now. The last one is that of a lead which is made here, and not told."""
+    email = f"last-{new_id()}@example.com"
+    await studio.partner.create("/leads", {"email": email})
+
+    def has_come(page: Any) -> bool:
+        return any(event["data"]["object"]["email"] == email for event in page["data"])
+
+    await studio.partner.until("/events", has_come, type="lead.created")
+    rows = await studio.partner.everything("/events")
+    return [row["id"] for row in rows if not row["data"]["object"].get("email", "").startswith("last-")]
+
+
+@every_write
+async def test_a_repeated_write_has_one_effect(studio: Studio, route: PartnerRoute) -> None:
+    """Its first response comes again, also for another key of the client, but only with the scope."""
+    system, key = studio.system, new_id()
+    write = await WRITES[named(route)](studio)
+    first = await send(studio.partner, route, write, key)
+    assert first.status < 300, first.body
+    assert not is_replay(first)
+    after = await events(studio)
+    again = await send(studio.partner, route, write, key)
+    assert (again.status, is_replay(again)) == (first.status, True), again.body
+    assert shown(route, again) == without_secret(route, first)
+    rotated = system.partner(await system.key())
+    assert (await send(rotated, route, write, key)).body == again.body
+    assert await events(studio) == after
+    other = await send(studio.partner, route, write.but(), key)
+    assert (other.status, other.code) == (409, "idempotency_key_reused")
+    state = (await rotated.get(f"/idempotency-keys/{key}")).json()
+    assert (state["status"], state["http_status"], state["route"]) == (
+        "succeeded",
+        first.status,
+        named(route),
+    )
+    stranger = system.partner(await system.key(client="stranger"))
+    assert not is_replay(await send(stranger, route, write, key))
+    if route.scope != ANY_KEY:
+        less = system.partner(await system.key([scope for scope in SCOPES if scope != route.scope]))
+        assert (await send(less, route, write, key)).status == 403
+
+
+@every_write
+async def test_two_at_once_have_one_effect(studio: Studio, route: PartnerRoute) -> None:
+    write, key = await WRITES[named(route)](studio), new_id()
+    replies = await asyncio.gather(*(send(studio.partner, route, write, key) for _ in range(2)))
+    assert [reply.status < 300 for reply in replies] == [True, True], [reply.body for reply in replies]
+    assert sorted(map(is_replay, replies)) == [False, True]
+
+
+async def test_previews_ignore_the_key(studio: Studio) -> None:
+    body = {"class_id": studio.class_ids[0], "member_id": studio.member_ids[0]}
+    for key in ("short", new_id()):
+        reply = await studio.partner.post("/bookings/preview", body, headers={"Idempotency-Key": key})
+        assert reply.status == 200
+    assert (await studio.partner.get(f"/idempotency-keys/{key}")).status == 404
