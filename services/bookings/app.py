@@ -23,7 +23,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Bo
         loops = {
             "waitlists": Loop("bookings-waitlists", lambda: expire_waitlists(bookings), idle=1.0),
             "memberships": Loop("bookings-memberships", lambda: update_due_memberships(bookings), idle=1.0),
-            "pruning": pruning(publisher.db, "bookings-pruning"),
+            "pruning": pruning(publisher.db, "bookings"),
         }
         async with publisher.serve(bookings, routes(), loops) as service:
             yield service

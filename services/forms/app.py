@@ -23,6 +23,6 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Fo
         forms = Forms(publisher.db, publisher.wakeup)
         ready = partial(check_writable, publisher.db, NEW_MEMBERS.name)
         await bus.subscribe(NEW_MEMBERS, partial(convert_leads, forms), ready=ready)
-        loops = {"pruning": pruning(publisher.db, "forms-pruning")}
+        loops = {"pruning": pruning(publisher.db, "forms")}
         async with publisher.serve(forms, routes(), loops) as service:
             yield service

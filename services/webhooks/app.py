@@ -167,7 +167,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
             loops += [
                 *event_log.loops,
                 Loop("webhooks-pruning", partial(prune_step, service), idle=600.0),
-                pruning(db, "webhooks-keys"),
+                pruning(db, "webhooks"),
             ]
 
         def loops_problem() -> str | None:

@@ -2,18 +2,22 @@
 
 import asyncio
 import json
+import signal
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec import Struct
 
-from shared.routing import ANY_KEY, ROUTES, SCOPES, PartnerRoute
+from shared.routing import ANY_KEY, GATEWAY, ROUTES, SCOPES, PartnerRoute
 from shared.wire import new_id
 from tests.harness.bookable_studio import bookable
+from tests.harness.databases import connected
+from tests.harness.eventually import eventually
 from tests.harness.http import Client, Reply
-from tests.harness.system import System
+from tests.harness.system import System, new_studio_in, separate_services
 
 # They write nothing, and ignore the key.
 PREVIEWS = {"POST /bookings/preview", "POST /forms/{form_id}/evaluate"}
@@ -30,7 +34,7 @@ class Write(Struct):
 
     path: str
     body: Any = None
-    query: dict[str, str] = {}
+    query: dict[str, Any] = {}
     other: dict[str, Any] = {}
 
     def but(self) -> "Write":
@@ -48,7 +52,7 @@ class Studio(Struct):
     member_ids: list[str]
 
     async def form(self) -> str:
-        body = {"title": "Intake", "status": "published", "fields": []}
+        body = {"title": f"Intake {new_id()}", "status": "published", "fields": []}
         return str((await self.partner.create("/forms", body))["id"])
 
     async def lead(self) -> str:
@@ -62,7 +66,7 @@ class Studio(Struct):
         return str((await self.partner.post(f"/webhook-endpoints/{endpoint}/test")).json()["id"])
 
     async def booking(self) -> str:
-        made = await self.partner.book(self.class_ids[0], self.member_ids[0])
+        made = await self.partner.book(self.class_ids[0], self.member_ids[2])
         return str(made.json()["id"])
 
 
@@ -85,7 +89,7 @@ async def new_member(studio: Studio) -> Write:
 
 
 async def new_form(studio: Studio) -> Write:
-    body = {"title": "Intake", "fields": []}
+    body = {"title": f"Intake {new_id()}", "fields": []}
     return Write("/forms", body, other={"body": body | {"settings": {"extra": 1}}})
 
 
@@ -165,7 +169,11 @@ every_write = pytest.mark.parametrize("route", EVERY_WRITE, ids=named)
 
 @pytest.fixture
 async def studio(system: System) -> Studio:
-    made = bookable(members=2)
+    return await studio_in(system)
+
+
+async def studio_in(system: System) -> Studio:
+    made = bookable(members=3)
     await system.import_lines(json.loads(json.dumps(made.lines, default=datetime.isoformat)))
     return Studio(system, system.partner(await system.key()), made.class_ids, made.member_ids)
 
@@ -248,3 +256,48 @@ async def test_previews_ignore_the_key(studio: Studio) -> None:
         reply = await studio.partner.post("/bookings/preview", body, headers={"Idempotency-Key": key})
         assert reply.status == 200
     assert (await studio.partner.get(f"/idempotency-keys/{key}")).status == 404
+
+
+@pytest.mark.timeout(180)
+async def test_a_write_whose_response_was_lost_is_repeated(
+    database_url: str, amqp_url: str, tmp_path: Path
+) -> None:
+    """The gateway is killed after the commit, before it has passed the response on: once for each owner.
+
+    For the other writes the partner hangs up at that moment.
+    """
+    killed_for: set[str] = set()
+    with separate_services(tmp_path, database_url, amqp_url) as running:
+        async with new_studio_in(running) as system:
+            studio = await studio_in(system)
+            for route in EVERY_WRITE:
+                await repeat_a_lost(studio, route, kill=route.owner not in killed_for)
+                killed_for.add(route.owner)
+
+
+async def repeat_a_lost(studio: Studio, route: PartnerRoute, *, kill: bool) -> None:
+    running, key = studio.system.running, new_id()
+    write = await WRITES[named(route)](studio)
+    gateway = running.processes["gateway"]
+    assert gateway.child is not None
+    async with connected(running.database_url(route.owner)) as conn:
+        async with conn.transaction():
+            # The response cannot be stored yet, so the write waits.
+            await conn.execute(f"LOCK TABLE {route.owner}.idempotency_keys IN EXCLUSIVE MODE")
+            lost = asyncio.create_task(send(studio.partner, route, write, key))
+            await eventually(lambda: conn.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"))
+            if route.owner != GATEWAY:
+                gateway.child.send_signal(signal.SIGSTOP)
+        stored = f"SELECT count(*) FROM {route.owner}.idempotency_keys WHERE key = $1"  # noqa: S608
+        await eventually(lambda: conn.fetchval(stored, key))
+    if kill:
+        gateway.kill()
+    lost.cancel()
+    await asyncio.gather(lost, return_exceptions=True)
+    if kill:
+        gateway.start()
+        gateway.wait_ready()
+    else:
+        gateway.child.send_signal(signal.SIGCONT)
+    again = await send(studio.partner, route, write, key)
+    assert again.status < 300 and is_replay(again), (named(route), again.body)

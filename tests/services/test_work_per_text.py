@@ -68,7 +68,7 @@ CONTEXTS: dict[str, Any] = {
     "forms": Forms(AWAY, Wakeup()),
     "webhooks": Webhooks(AWAY, AWAY, Wakeup(), Wakeup(), Wakeup(), AWAY, UrlPolicy()),
     "gateway": OperatorContext(AWAY, AWAY, ("",), AWAY, {}, {}),
-    "key": KeyContext(AWAY, ("",), None, cast(Any, SimpleNamespace(session_id=""))),
+    "key": KeyContext(AWAY, ("",), None, {}, {}, cast(Any, SimpleNamespace(session_id=""))),
 }
 SERVICE_ROUTES: dict[str, list[Route[Any]]] = {
     "catalog": catalog_routes(),
@@ -118,7 +118,10 @@ class Requester:
 
     async def send(self, request: dict[str, Any]) -> None:
         body = request.get("body", b"")
-        headers = [(b"content-type", b"application/json"), (b"idempotency-key", request.get("key", b"1" * 8))]
+        headers = [(b"content-type", b"application/json")]
+        # With a key, the first statement claims it: before anything that a body costs.
+        if self._route.idempotent or "key" in request:
+            headers.append((b"idempotency-key", request.get("key", b"1" * 8)))
         scope = {
             "query_string": request.get("query", b""),
             "headers": headers,

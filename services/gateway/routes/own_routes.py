@@ -16,7 +16,7 @@ from services.gateway.key_cache import CachedKey
 from services.gateway.rules.console_cookie import origin_for
 from services.gateway.store import requests
 from services.gateway.upstream import NotReached, OutcomeUnknown, Upstream
-from services.gateway.wire.key import ConsoleSession, ConsoleSessionCreate, OwnKey, RateLimit
+from services.gateway.wire.key import ConsoleSessionCreate, OwnConsoleSession, OwnKey, RateLimit
 from services.gateway.wire.request import LoggedRequest, RequestsQuery
 from shared.db.database import Database
 from shared.db.migrate import WRITERS
@@ -123,7 +123,7 @@ async def _may_repeat(context: KeyContext, call: Call[Any, Any]) -> None:
     "/console-sessions",
     "Create a link into the console",
     optional_body=True,
-    response=ConsoleSession,
+    response=OwnConsoleSession,
     status=201,
     may_repeat=_may_repeat,
     shown_once="url",

@@ -129,7 +129,18 @@ class ConsoleSession(Resource, kw_only=True):
     """A link into the console. It works once, within ten minutes."""
 
     object: Literal["console_session"] = "console_session"
-    url: Annotated[str | None, Meta(description="Null in a response that is repeated.")]
+    url: str
+    expires_at: Instant
+
+
+class OwnConsoleSession(Resource, kw_only=True):
+    """A link into the console. It works once, within ten minutes."""
+
+    object: Literal["console_session"] = "console_session"
+    url: Annotated[
+        str | None,
+        Meta(description="The link, with its token in the fragment. Null in a response that you get again."),
+    ]
     expires_at: Instant
 
 

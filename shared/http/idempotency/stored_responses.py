@@ -144,5 +144,5 @@ async def prune(db: Database) -> bool:
         return await conn.execute(PRUNE, PRUNED_AT_ONCE) == f"DELETE {PRUNED_AT_ONCE}"
 
 
-def pruning(db: Database, name: str) -> Loop:
-    return Loop(name, lambda: prune(db), idle=60.0)
+def pruning(db: Database, service: str) -> Loop:
+    return Loop(f"{service}-keys", lambda: prune(db), idle=60.0)

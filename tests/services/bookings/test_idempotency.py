@@ -71,6 +71,10 @@ async def test_the_location_is_checked_again_before_a_replay(client: StudioClien
     assert (refused.status, again.body, again.replayed) == (404, refused.body, True)
     wide = client.with_key(locations=(here,))
     assert (await wide.book(class_["id"], member["id"], key=key)).body == first.body
+    cancelled = await client.cancel(first.json["id"], key=f"{key}-3")
+    hidden = await narrow.cancel(first.json["id"], key=f"{key}-3")
+    assert (hidden.status, hidden.replayed) == (404, False)
+    assert (await wide.cancel(first.json["id"], key=f"{key}-3")).body == cancelled.body
 
 
 async def test_an_answer_is_stored_for_24_hours_by_the_databases_clock(client: StudioClient) -> None:

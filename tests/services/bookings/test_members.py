@@ -57,6 +57,17 @@ async def test_an_erased_member_leaves_counts_and_no_trace_of_the_person(client:
     assert again.json == {"members": 1, "emails": [], "member_ids": [member["id"]]}
 
 
+async def test_the_stored_response_of_an_erased_member_is_anonymous(client: StudioClient) -> None:
+    body, key = {"first_name": "Yolanda", "last_name": "B", "email": "yolanda@example.com"}, new_id()
+    made = (await client.call("POST", "/members", body, key=key)).json
+    erasure = {"studio_id": client.caller.studio_id, "member_ids": [made["id"]], "emails": []}
+    await client.staff.call("POST", "/internal/erase", erasure)
+    again = await client.call("POST", "/members", body, key=key)
+    assert again.replayed and again.json == made | {
+        "name": "Erased", "first_name": "Erased", "last_name": "", "email": None,
+    }  # fmt: skip
+
+
 async def test_a_lead_who_became_a_member_is_found_by_email_and_erased_by_id(client: StudioClient) -> None:
     """The event log must hear of the member first: until the id is named, nothing is erased."""
     ada, bob = a_member(email="ada@example.com"), a_member(email="bob@example.com", first_name="Bob")

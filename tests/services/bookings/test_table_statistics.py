@@ -64,11 +64,10 @@ async def rows_read(client: StudioClient, class_id: str, member_id: str) -> int:
     async with client.service.db.transaction() as conn:
         before = await conn.fetchval(READ, TABLES)
         request = ClaimRequest(caller.studio_id, caller.client_id, key, class_id, member_id)
-        ((_, facts),) = await claim_and_lock.claim_and_lock(conn, [request], wait=False)
-        assert facts is not None
-        decided = BatchDecider().decide(
-            caller, idempotent_request(key, "POST", "/bookings", body), body, facts
-        )
+        [found] = await claim_and_lock.claim_and_lock(conn, [request], wait=False)
+        assert found.facts is not None
+        request_once = idempotent_request(key, "POST", "/bookings", body)
+        decided = BatchDecider().decide(caller, request_once, body, found.facts)
         assert decided.response.status == 201
         await insert_bookings.insert(conn, [decided.outcome])
         return int(await conn.fetchval(READ, TABLES) - before)

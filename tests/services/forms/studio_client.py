@@ -89,9 +89,12 @@ class StudioClient:
         scopes: frozenset[str] = EVERY_SCOPE,
         studio_id: str | None = None,
         actor: Actor = "client",
+        key: str | None = None,
     ) -> Reply:
         caller = Caller(studio_id=studio_id or self.id, client_id="c", key_id="k", scopes=scopes, actor=actor)
         headers = {CALLER_HEADER: self._signer.sign(caller)}
+        if key is not None:
+            headers[b"idempotency-key"] = key.encode()
         raw = body if isinstance(body, bytes | None) else msgspec.json.encode(body)
         if raw is not None:
             headers[b"content-type"] = b"application/json"
@@ -119,9 +122,10 @@ class StudioClient:
         return form
 
     async def submit(
-        self, form: dict[str, Any], data: dict[str, Any], email: str = "ann@example.com"
+        self, form: dict[str, Any], data: dict[str, Any], email: str = "ann@example.com", **how: Any
     ) -> Reply:
-        return await self.post(f"/forms/{form['id']}/submissions", {"submitter_email": email, "data": data})
+        body = {"submitter_email": email, "data": data}
+        return await self.post(f"/forms/{form['id']}/submissions", body, **how)
 
     async def import_lines(self, *resources: Any, send_events: bool = False) -> Any:
         lines = [

@@ -60,6 +60,29 @@ async def test_submissions_under_every_earlier_email_are_erased(studio: StudioCl
     assert await erase(studio, lead) == (0, 0)
 
 
+async def test_the_stored_response_of_an_erased_submission_is_anonymous(studio: StudioClient) -> None:
+    form, key = await studio.form(field("name")), new_id()
+    lead = (await studio.post("/leads", {"email": "ann@example.com"})).json["id"]
+    first = await studio.submit(form, {"name": "Ann"}, key=key)
+    assert (await studio.submit(form, {"name": "Ann"}, key=key)).body == first.body
+    assert await erase(studio, lead) == (1, 1)
+    again = (await studio.submit(form, {"name": "Ann"}, key=key)).json
+    assert (again["id"], again["data"]) == (first.json["id"], {})
+    assert again["submitter_email"].endswith("@erased.invalid")
+
+
+async def test_a_repeated_submission_is_not_checked_against_a_form_that_has_changed(
+    studio: StudioClient,
+) -> None:
+    """It was accepted, so it gets its first response."""
+    form, key = await studio.form(field("name")), new_id()
+    first = await studio.submit(form, {"name": "Ann"}, key=key)
+    changed = {"fields": [field("name"), field("age", required=True)]}
+    assert (await studio.put(f"/forms/{form['id']}", changed)).status == 200
+    assert (await studio.submit(form, {"name": "Ann"})).status == 422
+    assert (await studio.submit(form, {"name": "Ann"}, key=key)).body == first.body
+
+
 async def test_imported_submissions_are_erased_too(studio: StudioClient) -> None:
     """Whether the lead's email changes by a call or by an import after them."""
     form = await studio.form(field("name"))

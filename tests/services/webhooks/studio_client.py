@@ -68,9 +68,18 @@ class StudioClient:
         return Caller(studio_id=self.studio_id, actor="operator")
 
     async def call(
-        self, method: str, path: str, body: Any = None, *, caller: Caller | None = None, **query: Any
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        caller: Caller | None = None,
+        key: str | None = None,
+        **query: Any,
     ) -> Reply:
         headers = {CALLER_HEADER.decode(): self.signer.sign(caller or self.caller()).decode()}
+        if key is not None:
+            headers["idempotency-key"] = key
         response = await self.http.request(method, path, json=body, params=query or None, headers=headers)
         return Reply(response)
 

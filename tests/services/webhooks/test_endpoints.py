@@ -87,6 +87,26 @@ async def test_a_narrower_key_of_the_same_client_cannot_use_a_wider_endpoint(cli
     assert changed.status == 200, "a scope that shows no event is not needed"
 
 
+async def test_a_narrower_key_cannot_repeat_what_it_may_not_do(client: StudioClient) -> None:
+    """Also once the endpoint is deleted. The key that did it gets its response again."""
+    maker = client.caller(scopes=ALL_READS | {"forms:write"})
+    made = await client.endpoint(HOOK, caller=maker)
+    path = f"/webhook-endpoints/{made['id']}"
+    for method, target in (("POST", f"{path}/test"), ("POST", f"{path}/rotate-secret"), ("DELETE", path)):
+        key = new_id()
+        first = await client.call(method, target, caller=maker, key=key)
+        for narrow, status in (
+            (client.caller(scopes=ALL_READS), 403),
+            (client.caller(scopes=maker.scopes, location_ids=(new_id(),)), 404),
+            (maker, first.status),
+        ):
+            assert (await client.call(method, target, caller=narrow, key=key)).status == status, target
+    wanted = {"url": HOOK, "event_types": ["booking.created"]}
+    less, key = client.caller(scopes=ALL_READS - {"bookings:read"}), new_id()
+    assert (await client.call("POST", "/webhook-endpoints", wanted, key=key)).status == 201
+    assert (await client.call("POST", "/webhook-endpoints", wanted, caller=less, key=key)).status == 403
+
+
 async def test_an_endpoint_gets_what_its_key_may_see(client: StudioClient, receiver: Receiver) -> None:
     """Scopes and locations of the key that made it; studio-wide kinds pass a location limit."""
     here, there = new_id(), new_id()

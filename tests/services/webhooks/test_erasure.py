@@ -71,7 +71,11 @@ async def test_a_person_is_erased_from_events_and_from_responses(
     for event in events:
         await client.publish(event)
     await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"] * 5)
+    retried, key = (await client.deliveries(endpoint["id"]))[0]["id"], new_id()
+    retry = f"/webhook-deliveries/{retried}/retry"
+    assert mentions((await client.call("POST", retry, key=key)).body)
     assert await erase(client, ada, leads=(lead,)) == {"events": 4, "deliveries": 4}
+    assert not mentions((await client.call("POST", retry, key=key)).body), "the stored response"
     everything = (await client.call("GET", "/events")).body + json.dumps(
         await client.deliveries(endpoint["id"])
     ).encode()
