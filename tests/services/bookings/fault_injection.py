@@ -61,6 +61,10 @@ class FaultyDatabase(Database):
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
         async with super().transaction() as conn:
+            if isinstance(conn, FaultyConnection):
+                # A part of one that fails by itself.
+                yield conn
+                return
             faulty: Any = FaultyConnection(conn, self.fatal, self.fail)
             yield faulty
             if self.fatal is Stage.WRITTEN:
