@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import Any, Final, TypeAlias
 
 from services.gateway.store import requests
+from services.gateway.wire.request import Source
 from shared.db.database import Database
 from shared.http.caller import Caller
 from shared.observability.metrics import REQUEST_LOG_LEFT_OUT
@@ -26,8 +27,8 @@ SHARE: Final = BATCH // 2
 LIMITED_SHARE: Final = 20
 LAST_SECONDS: Final = 2.0
 
-# Time, caller, method, route, status, error code, seconds, request id.
-Row: TypeAlias = tuple[float, Caller, str, str | None, int, str | None, float, str]
+# Time, caller, method, route, status, error code, seconds, request id, source.
+Row: TypeAlias = tuple[float, Caller, str, str | None, int, str | None, float, str, Source]
 _CALLER: Final = 1
 _STATUS: Final = 4
 _REQUESTS, _ERRORS = 3, 4
@@ -116,8 +117,9 @@ def _values(rows: list[Row]) -> list[tuple[object, ...]]:
             status,
             code,
             round(seconds * 1000, 2),
+            source,
         )
-        for number, (at, caller, method, route, status, code, seconds, request_id) in enumerate(rows)
+        for number, (at, caller, method, route, status, code, seconds, request_id, source) in enumerate(rows)
     ]
 
 

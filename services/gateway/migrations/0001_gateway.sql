@@ -121,10 +121,14 @@ CREATE TABLE requests (
     error_code text,
     duration_ms double precision NOT NULL,
     key_id uuid NOT NULL,
+    source text NOT NULL CHECK (source IN ('key', 'console')),
     PRIMARY KEY (studio_id, client_id, id)
 );
 CREATE INDEX requests_by_status ON requests (studio_id, client_id, status_class, id);
 CREATE INDEX requests_by_request_id ON requests (studio_id, client_id, request_id, id);
+CREATE INDEX requests_by_route ON requests (studio_id, client_id, route, id);
+CREATE INDEX requests_by_error ON requests (studio_id, client_id, error_code, id) WHERE error_code IS NOT NULL;
+CREATE INDEX requests_of_the_console ON requests (studio_id, client_id, id) WHERE source = 'console';
 -- Rows come in the order of their time, and the oldest are deleted in that order.
 CREATE INDEX requests_by_age ON requests USING brin (at) WITH (autosummarize = on);
 

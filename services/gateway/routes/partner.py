@@ -28,6 +28,7 @@ from services.gateway.rules.rate_limit import (
 )
 from services.gateway.shared_rate_limits import SharedLimits
 from services.gateway.upstream import NotReached, OutcomeUnknown, Upstream, UpstreamResponse
+from services.gateway.wire.request import Source
 from shared.errors import (
     InsufficientScope,
     Invalid,
@@ -149,8 +150,19 @@ class PartnerApi:
         if caller is not None:
             mark_authenticated(scope)
             code = error_code_in(response.body) if response.status >= 400 else None
+            source: Source = "console" if request.key and request.key.session_id else "key"
             self._request_log.add(
-                (time.time(), caller, request.method, route, response.status, code, seconds, request.id)
+                (
+                    time.time(),
+                    caller,
+                    request.method,
+                    route,
+                    response.status,
+                    code,
+                    seconds,
+                    request.id,
+                    source,
+                )
             )
         status, trace = response.status, request.traceparent
         log_response(GATEWAY, request.method, route, status, seconds, request.id, caller, trace)

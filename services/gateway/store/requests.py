@@ -14,10 +14,10 @@ from shared.http.pages import Page, page_of, resolve_cursor, start_after
 ADD = """
 WITH added AS (
     INSERT INTO requests (studio_id, client_id, key_id, id, request_id, at, method, route, status,
-        status_class, error_code, duration_ms)
+        status_class, error_code, duration_ms, source)
     SELECT (row ->> 0)::uuid, (row ->> 1)::uuid, (row ->> 2)::uuid, (row ->> 3)::uuid, row ->> 4,
         to_timestamp((row ->> 5)::float8), row ->> 6, row ->> 7, (row ->> 8)::smallint,
-        (row ->> 8)::smallint / 100, row ->> 9, (row ->> 10)::float8
+        (row ->> 8)::smallint / 100, row ->> 9, (row ->> 10)::float8, row ->> 11
     FROM jsonb_array_elements($1) AS row
     RETURNING studio_id, client_id, key_id, at, status
 ), counted AS (
@@ -39,8 +39,8 @@ SET requests = key_usage.requests + excluded.requests, errors = key_usage.errors
 
 
 async def add(conn: Connection, rows: Sequence[tuple[Any, ...]], left_out: Sequence[Sequence[Any]]) -> None:
-    """Rows of studio, client, key, id, request id, time, method, route, status, error code, milliseconds; and
-    of studio, client, key, number of requests and of errors that are only counted."""
+    """Rows of studio, client, key, id, request id, time, method, route, status, error code, milliseconds,
+    source; and of studio, client, key, number of requests and of errors that are only counted."""
     await conn.execute(ADD, rows, left_out)
 
 
@@ -48,14 +48,10 @@ LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 CURSOR = "SELECT id FROM requests WHERE studio_id = $1 AND client_id = $2 AND id = $3"
 # Each combination of filters has its own statement, so that each uses its index.
 LIST = """
-SELECT id, request_id, at, method, route, status, error_code, duration_ms, key_id FROM requests
+SELECT id, request_id, at, method, route, status, error_code, duration_ms, key_id, source FROM requests
 WHERE studio_id = $1 AND client_id = $2 AND id < $3 {filters}
 ORDER BY id DESC LIMIT $4
 """
-ALL = LIST.format(filters="")
-BY_STATUS = LIST.format(filters="AND status_class = $5")
-BY_REQUEST_ID = LIST.format(filters="AND request_id = $5")
-BY_BOTH = LIST.format(filters="AND request_id = $5 AND status_class = $6")
 
 
 async def page(conn: Connection, caller: Caller, query: RequestsQuery) -> Page[LoggedRequest]:
@@ -63,17 +59,20 @@ async def page(conn: Connection, caller: Caller, query: RequestsQuery) -> Page[L
     bound = (caller.studio_id, caller.client_id)
     row = await resolve_cursor(conn, CURSOR, query.cursor, *bound)
     before = row["id"] if row is not None else LAST_ID
-    statement, filters = _filtered(query)
-    rows = await conn.fetch(statement, *bound, before, query.limit + 1, *filters)
+    wanted = {
+        "status_class": int(query.status_class[0]) if query.status_class else None,
+        "request_id": query.request_id,
+        "route": query.route,
+        "error_code": query.error_code,
+    }
+    given = {name: value for name, value in wanted.items() if value is not None}
+    filters = "".join(f" AND {name} = ${number}" for number, name in enumerate(given, 5))
+    if query.source is not None:
+        # Not a parameter: the index is of one of them.
+        filters += f" AND source = '{query.source}'"
+    statement = LIST.format(filters=filters)
+    rows = await conn.fetch(statement, *bound, before, query.limit + 1, *given.values())
     return page_of([LoggedRequest(**row) for row in rows], query.limit)
-
-
-def _filtered(query: RequestsQuery) -> tuple[str, list[Any]]:
-    status_class = int(query.status_class[0]) if query.status_class else None
-    if query.request_id is not None:
-        both = status_class is not None
-        return (BY_BOTH if both else BY_REQUEST_ID), [query.request_id, *([status_class] if both else [])]
-    return (BY_STATUS, [status_class]) if status_class is not None else (ALL, [])
 
 
 # Requests and errors of each key, by the hour.

@@ -6,6 +6,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from shared.wire import Body, Id, Instant, PageQuery, Resource
 
+Source = Literal["key", "console"]
+
 
 class LoggedRequest(Resource, kw_only=True):
     """A request that the gateway answered. Its body, its query and the ids in its path are not stored."""
@@ -20,6 +22,7 @@ class LoggedRequest(Resource, kw_only=True):
     error_code: str | None
     duration_ms: float
     key_id: Id
+    source: Source
 
 
 class RequestsQuery(PageQuery, frozen=True, kw_only=True):
@@ -29,6 +32,16 @@ class RequestsQuery(PageQuery, frozen=True, kw_only=True):
     ] = None
     request_id: Annotated[
         Annotated[str, Meta(max_length=128)] | None, Meta(description="Only requests with this id.")
+    ] = None
+    route: Annotated[
+        Annotated[str, Meta(max_length=200)] | None,
+        Meta(description="Only requests of this route, as it is listed.", examples=["/leads/{lead_id}"]),
+    ] = None
+    error_code: Annotated[
+        Annotated[str, Meta(max_length=100)] | None, Meta(description="Only requests refused with this code.")
+    ] = None
+    source: Annotated[
+        Source | None, Meta(description="Only requests made with a key, or only those of a console.")
     ] = None
 
 

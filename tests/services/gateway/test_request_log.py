@@ -14,6 +14,7 @@ from shared.db.database import Database
 from shared.http.caller import Caller
 from shared.observability.metrics import REQUEST_LOG_LEFT_OUT
 from shared.wire import new_id
+from tests.harness.console import session_of, with_session
 from tests.harness.database_layout import opened_database
 from tests.harness.http import Client
 from tests.harness.system import System
@@ -37,7 +38,7 @@ async def test_a_client_sees_its_own_requests_and_no_others(system: System) -> N
     await client.send("GET", f"/classes/{new_id()}", headers={"X-Request-Id": request_id})
     refused, good = await logged(client, 2, request_id=request_id)
     shown = {"object": "request", "method": "GET", "route": "/studio", "status": 200, "error_code": None}
-    shown |= {"key_id": second["id"], "request_id": request_id}
+    shown |= {"key_id": second["id"], "request_id": request_id, "source": "key"}
     assert good == shown | {name: good[name] for name in ("id", "at", "duration_ms")}
     told = (refused["route"], refused["status"], refused["error_code"])
     assert told == ("/classes/{class_id}", 404, "not_found")
@@ -62,9 +63,60 @@ async def test_requests_page_backwards_in_time_and_by_status(system: System) -> 
     assert (await client.get("/requests", status_class="6xx")).status == 422
 
 
+async def test_requests_are_found_by_route_error_and_source(system: System) -> None:
+    """The filters combine. A console session's requests are those of its client, and told apart."""
+    key = await system.key(client="Filters")
+    client = system.partner(key)
+    page = with_session(system, await session_of(system, key))
+    assert (await page.get("/studio")).status == 200
+    for path in ("/studio", f"/leads/{new_id()}", f"/leads/{new_id()}", f"/forms/{new_id()}"):
+        await client.get(path)
+    await logged(client, 6)
+
+    async def found(**query: Any) -> list[tuple[str, str | None]]:
+        return [(row["source"], row["route"]) for row in await logged(client, 1, **query)]
+
+    assert await found(source="console") == [("console", "/studio")]
+    assert await found(route="/studio") == [("key", "/studio"), ("console", "/studio")]
+    assert await found(route="/studio", source="key") == [("key", "/studio")]
+    assert await found(error_code="not_found", route="/leads/{lead_id}") == [("key", "/leads/{lead_id}")] * 2
+    assert len(await found(error_code="not_found", status_class="4xx")) == 3
+    assert (await client.get("/requests", source="elsewhere")).status == 422
+
+
+# Rows, by this transaction.
+READ = """
+SELECT (seq_tup_read + coalesce(idx_tup_fetch, 0))::int FROM pg_stat_xact_user_tables
+WHERE relname = 'requests' AND schemaname = 'gateway'
+"""
+
+
+async def test_each_filter_has_its_index(db: Database) -> None:
+    """A rare row is found in a log of many."""
+    caller = Caller(studio_id=new_id(), client_id=new_id(), key_id=new_id())
+    log = RequestLog(db)
+    for _ in range(20):
+        for _ in range(500):
+            log.add(a_row(200, caller=caller))
+        await log.write()
+    log.add((1.0, caller, "GET", "/rare", 404, "rare", 0.001, "rare", "console"))
+    await log.write()
+    async with db.transaction() as conn:
+        for query in (
+            RequestsQuery(route="/rare"),
+            RequestsQuery(error_code="rare"),
+            RequestsQuery(source="console"),
+            RequestsQuery(status_class="4xx"),
+            RequestsQuery(request_id="rare"),
+        ):
+            before = await conn.fetchval(READ)
+            assert len((await requests.page(conn, caller, query)).data) == 1
+            assert await conn.fetchval(READ) - before < 20, query
+
+
 def a_row(status: int, at: float = 1_700_000_000.0, caller: Caller | None = None) -> request_log.Row:
     caller = caller or Caller(studio_id=new_id(), client_id=new_id(), key_id=new_id())
-    return (at, caller, "GET", "/studio", status, None, 0.001, new_id())
+    return (at, caller, "GET", "/studio", status, None, 0.001, new_id(), "key")
 
 
 async def test_under_a_storm_refused_requests_stay_and_the_rest_is_counted(db: Database) -> None:
