@@ -8,6 +8,7 @@ from services.bookings import app as bookings
 from services.catalog import app as catalog
 from services.forms import app as forms
 from services.gateway.app import OPERATOR_TIMEOUT, Gateway, open_gateway
+from services.gateway.rules.waits import GRACE, LONGEST, WAITING
 from services.gateway.upstream import AsgiUpstream, Upstream
 from services.webhooks import app as webhooks
 from shared.events.bus import open_bus
@@ -35,7 +36,8 @@ async def open_all(settings: Settings) -> AsyncIterator[Gateway]:
         yield await stack.enter_async_context(
             open_gateway(
                 settings,
-                _in_process(services, settings.answer_timeout),
+                _in_process(services, settings.answer_timeout)
+                | {WAITING: AsgiUpstream(services["webhooks"].app, response_timeout=LONGEST + GRACE)},
                 _in_process(services, OPERATOR_TIMEOUT),
                 checks={
                     f"{name}.{part}": check

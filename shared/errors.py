@@ -70,6 +70,10 @@ class IdempotencyInProgress(Conflict):
         super().__init__(headers=[(b"retry-after", b"1")])
 
 
+class Gone(DomainError):
+    code = "gone"
+
+
 class BadRequest(DomainError):
     code = "bad_request"
 
@@ -117,6 +121,11 @@ class RateLimited(DomainError):
 
     def __init__(self, retry_after: int) -> None:
         super().__init__(headers=[(b"retry-after", str(retry_after).encode())])
+
+
+class TooManyWaits(RateLimited):
+    code = "too_many_waits"
+    message = "The client already waits for events as often as it may at once."
 
 
 class Unavailable(DomainError):

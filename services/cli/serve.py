@@ -91,9 +91,11 @@ def _listeners(settings: Settings, service: str, fronts: list[StartupPlaceholder
 async def _apps(settings: Settings, service: str) -> AsyncIterator[list[ASGIApp]]:
     """One for each port."""
     if service == "gateway":
-        from services.gateway.app import OPERATOR_TIMEOUT, http_upstreams, open_gateway
+        from services.gateway.app import OPERATOR_TIMEOUT, http_upstreams, open_gateway, waiting_upstream
+        from services.gateway.rules.waits import WAITING
 
         partner = http_upstreams(settings, response_timeout=settings.answer_timeout)
+        partner[WAITING] = waiting_upstream(settings)
         operator = http_upstreams(settings, response_timeout=OPERATOR_TIMEOUT)
         async with open_gateway(settings, partner, operator) as gateway:
             yield [gateway.partner_app, gateway.operator_app]

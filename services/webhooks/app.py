@@ -11,6 +11,7 @@ from services.webhooks.context import Webhooks
 from services.webhooks.dispatcher.dispatcher import Dispatcher
 from services.webhooks.dispatcher.in_flight import LONGEST_PAUSE
 from services.webhooks.dispatcher.sender import Sender
+from services.webhooks.followers import Followers
 from services.webhooks.routes import ROUTES
 from services.webhooks.rules.signing import SecretCipher
 from services.webhooks.rules.urls import UrlPolicy
@@ -127,8 +128,12 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
             recovery_wakeup=Wakeup(),
             cipher=cipher,
             urls=policy,
+            followers=Followers(db),
         )
-        loops = [Loop("webhooks-figures", partial(update_gauges, db, bus), idle=15.0, stale_after=120.0)]
+        loops = [
+            Loop("webhooks-figures", partial(update_gauges, db, bus), idle=15.0, stale_after=120.0),
+            service.followers.loop,
+        ]
         if settings.webhooks_only != "log":
             # A separate pool: a hundred busy lanes must not block a partner's request.
             sending_db = await Database.connect(settings.database_url, "webhooks", size=settings.pool_size)

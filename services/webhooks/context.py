@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from services.webhooks.followers import Followers
 from services.webhooks.rules.signing import SecretCipher
 from services.webhooks.rules.urls import UrlPolicy
 from shared.background import Wakeup
@@ -19,3 +20,4 @@ class Webhooks(Struct, frozen=True):
     recovery_wakeup: Wakeup
     cipher: SecretCipher
     urls: UrlPolicy
+    followers: Followers

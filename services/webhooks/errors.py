@@ -1,6 +1,6 @@
 """This service's domain errors."""
 
-from shared.errors import Conflict
+from shared.errors import Conflict, Gone
 
 
 class EndpointDisabled(Conflict):
@@ -18,3 +18,11 @@ class TooManyEndpoints(Conflict):
 class RecoveryRunning(Conflict):
     code = "recovery_in_progress"
     message = "A recovery of this endpoint is still running."
+
+
+class EventsExpired(Gone):
+    code = "events_expired"
+    message = "Events after this sequence are not kept any more. Start again with a full listing."
+
+    def __init__(self, oldest_sequence: int) -> None:
+        super().__init__(details={"oldest_sequence": oldest_sequence})

@@ -21,6 +21,7 @@ STATUSES: tuple[tuple[type[DomainError], int, str], ...] = (
     (errors.NotFound, 404, "not_found"),
     (errors.MethodNotAllowed, 405, "validation_error"),
     (errors.Conflict, 409, "conflict"),
+    (errors.Gone, 410, "not_found"),
     (errors.BodyTooLarge, 413, "validation_error"),
     (errors.UnsupportedMediaType, 415, "validation_error"),
     (errors.Invalid, 422, "validation_error"),

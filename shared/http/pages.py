@@ -74,6 +74,16 @@ async def fetch_by_size(
         after, portion = place_of(rows[-1]), PORTION
 
 
+def first_by_size(rows: Sequence[R], limit: int, size_of: Callable[[R], int]) -> tuple[Sequence[R], bool]:
+    """As many of these rows as a page shows, and whether some are left."""
+    size = 0
+    for count, row in enumerate(rows):
+        size += size_of(row)
+        if count and (size > MAX_PAGE_BYTES or count == limit):
+            return rows[:count], True
+    return rows, False
+
+
 async def page_by_size(
     conn: Connection, sql: str, args: Sequence[Any], after: Any, limit: int, read: Callable[[Any], T]
 ) -> Page[T]:

@@ -20,6 +20,7 @@ from shared.http.decoding import decode_query, path_id, read_body_as
 from shared.http.idempotency.once import Written, canonical, idempotent_request, once
 from shared.http.pages import MAX_PAGE_BYTES, Page, short_page
 from shared.http.response import Response
+from shared.http.waiting import STOPPING
 from shared.wire import PageQuery, Query, encode
 
 MAX_BODY = 256 * 1024
@@ -55,6 +56,8 @@ class Call(Struct, Generic[Q, B]):
     raw_body: bytes = b""
     raw_query: bytes = b""
     idempotency_key: str = ""
+    # Set once the process is being stopped.
+    stopping: asyncio.Event | None = None
 
 
 class PartialBody(Struct, frozen=True):
@@ -126,6 +129,7 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
             receive=receive,
             state=scope.get("state", {}),
             raw_query=scope["query_string"],
+            stopping=scope.get(STOPPING),
         )
         problems = self._read_head(call, scope["path_params"])
         fields: Mapping[str, Any] | None = None

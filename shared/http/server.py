@@ -23,6 +23,7 @@ from shared.http.early_responses import with_early_responses
 from shared.http.error_mapping import response_for
 from shared.http.response import Response
 from shared.http.service import send_response
+from shared.http.waiting import STOPPING
 from shared.wire import new_id
 
 log = structlog.get_logger("serve")
@@ -45,7 +46,7 @@ OTHER_DESCRIPTORS = 512
 
 
 DRAIN_TIMEOUT = 15.0
-STOPPING = b'{"status":"not_ready","parts":{"process":"stopping"}}'
+NOT_READY = b'{"status":"not_ready","parts":{"process":"stopping"}}'
 
 
 class Draining:
@@ -58,6 +59,7 @@ class Draining:
 
     def __init__(self) -> None:
         self.started = False
+        self.stopping = asyncio.Event()
         self.in_flight = 0
         self._in_flight_before = 0
         self._changed = asyncio.Event()
@@ -70,9 +72,10 @@ class Draining:
             if late:
                 send = _with_connection_close(send)
                 if scope.get("path") == "/health/ready":
-                    await send_response(send, Response(STOPPING, 503), new_id())
+                    await send_response(send, Response(NOT_READY, 503), new_id())
                     return
             self.in_flight += 1
+            scope[STOPPING] = self.stopping
             try:
                 await app(scope, receive, send)
             finally:
@@ -101,6 +104,7 @@ class Draining:
     def _start(self) -> None:
         if not self.started:
             self.started = True
+            self.stopping.set()
             self._in_flight_before = self.in_flight
 
     async def _wait_until_zero(self, count: str) -> None:

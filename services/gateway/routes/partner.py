@@ -26,6 +26,7 @@ from services.gateway.rules.rate_limit import (
     TokenBucket,
     cost_of,
 )
+from services.gateway.rules.waits import GRACE, WAITING, Waits, seconds_of, without_wait
 from services.gateway.shared_rate_limits import SharedLimits
 from services.gateway.upstream import NotReached, OutcomeUnknown, Upstream, UpstreamResponse
 from services.gateway.wire.request import Source
@@ -48,6 +49,7 @@ from shared.http.response import IF_NONE_MATCH, Response, with_entity_tag
 from shared.http.route_table import RouteTable
 from shared.http.routes import IDEMPOTENCY_HEADER, MAX_BODY, read_body
 from shared.http.service import log_response, raw_path_of, valid_request_id
+from shared.http.waiting import STOPPING, unless_ended
 from shared.observability.metrics import RouteMetrics
 from shared.observability.tracing import Span, begin, valid_traceparent
 from shared.routing import ANY_KEY, GATEWAY, PREFIX, ROUTES, PartnerRoute
@@ -63,6 +65,7 @@ FORWARDED: Final = (b"content-type", IDEMPOTENCY_HEADER)
 # Response headers that the gateway sets itself, or that the partner does not need.
 NOT_RETURNED: Final = frozenset({b"server", b"date", b"x-request-id", b"x-api-version"})
 
+EVENTS: Final = "/events"
 VERSION: Final = (VERSION_HEADER, API_VERSION.encode())
 
 Headers = list[tuple[bytes, bytes]]
@@ -122,6 +125,7 @@ class PartnerApi:
         self._limits = limits
         self._failed_keys = failed_keys
         self._large_bodies = LargeBodies()
+        self._waits = Waits()
         self._metrics: dict[PartnerRoute | None, RouteMetrics] = {
             route: RouteMetrics("gateway", route.method, route.path) for route in ROUTES
         }
@@ -183,7 +187,27 @@ class PartnerApi:
             raise UnsupportedApiVersion([API_VERSION])
         if route.owner == GATEWAY:
             return await self._response_itself(request, route, key)
+        if route.path == EVENTS and (seconds := seconds_of(request.scope["query_string"])):
+            return await self._wait(request, route, key, seconds)
         return await self._forward(request, route, key)
+
+    async def _wait(
+        self, request: PartnerRequest, route: PartnerRoute, key: CachedKey, seconds: float
+    ) -> UpstreamResponse:
+        """Once this process is being stopped, what there is now. Meanwhile the key may have ended."""
+        with self._waits.one_more((key.caller.client_id, bool(key.session_id))):
+            waiting = self._forward(request, route, key, WAITING)
+            try:
+                async with asyncio.timeout(seconds + GRACE):
+                    response = await unless_ended(waiting, request.receive, request.scope.get(STOPPING))
+            except TimeoutError:
+                raise UpstreamTimeout from None
+        if response is None:
+            query = without_wait(request.scope["query_string"])
+            request.target = request.path[len(PREFIX) :] + b"?" + query
+            response = await self._forward(request, route, key)
+        request.key = await self._authenticate(request)
+        return response
 
     async def _authenticate(self, request: PartnerRequest) -> CachedKey:
         text = request.headers.get(KEY_HEADER)
@@ -221,7 +245,7 @@ class PartnerApi:
         )
 
     async def _forward(
-        self, request: PartnerRequest, route: PartnerRoute, key: CachedKey
+        self, request: PartnerRequest, route: PartnerRoute, key: CachedKey, upstream: str = ""
     ) -> UpstreamResponse:
         headers = [
             (CALLER_HEADER, self._key_cache.signed_caller(key, route.owner)),
@@ -247,7 +271,7 @@ class PartnerApi:
         if is_large:
             self._large_bodies.begin(key.caller.client_id)
         try:
-            response = await self._upstreams[route.owner].request(
+            response = await self._upstreams[upstream or route.owner].request(
                 request.method.encode(), request.target, headers, body
             )
         except NotReached:

@@ -14,6 +14,7 @@ from shared.errors import MethodNotAllowed
 from shared.http.asgi import ASGIApp, Receive, Scope, Send
 from shared.http.response import CACHE_CONTROL, Response, entity_tag, matches, tag_from
 from shared.http.service import request_id_of, response_headers, send_error, send_response
+from shared.http.waiting import until_gone
 
 STATIC: Final = Path(__file__).parent.parent / "static"
 # Sent as the client reads, so that an unauthenticated connection never makes us buffer a whole document. The
@@ -99,7 +100,7 @@ def _compressed(parts: Iterable[bytes]) -> tuple[int, bytes, bytes]:
 
 async def _send_pieces(pieces: Iterator[bytes], receive: Receive, send: Send) -> None:
     """Until the client is gone: the server would take the rest of the pieces and drop them."""
-    gone = asyncio.create_task(_until_gone(receive))
+    gone = asyncio.create_task(until_gone(receive))
     try:
         for piece in pieces:
             # A timer has a resolution of a millisecond.
@@ -110,11 +111,6 @@ async def _send_pieces(pieces: Iterator[bytes], receive: Receive, send: Send) ->
             await send({"type": "http.response.body", "body": piece, "more_body": True})
     finally:
         gone.cancel()
-
-
-async def _until_gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 def _pieces(body: bytes, size: int) -> Iterator[bytes]:

@@ -92,6 +92,7 @@ async def _log(service: Webhooks, copies: Mapping[str, tuple[Message, Envelope]]
         new = [copies[event.id] for event in events if not event.erased]
         passed_on = [outbox_row(message, envelope) for message, envelope in new if groups_for(envelope.type)]
         await add_rows(conn, passed_on)
+    service.followers.wakeup.notify()
     if made:
         service.wakeup.notify()
     report_logged(events, began)
@@ -151,6 +152,7 @@ async def add_to_log(
                 created_at=envelope.created_at,
                 body=render_logged(envelope, sequence),
                 traceparent=traces.get(envelope.id) if traces else None,
+                request_id=envelope.request_id,
                 erased=erased,
             )
         )

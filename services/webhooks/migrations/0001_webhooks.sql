@@ -17,12 +17,14 @@ CREATE TABLE events (
     body        bytea       NOT NULL,
     traceparent text,       -- of the call that caused it, so that its deliveries belong to the same trace
     moved_to    uuid,       -- where its resource is now that has left the location; null if nowhere
+    request_id  text,       -- of the call that caused it
     PRIMARY KEY (studio_id, id, created_at)
 ) PARTITION BY RANGE (created_at);
 CREATE UNIQUE INDEX events_in_order ON events (studio_id, sequence, created_at);
 CREATE INDEX events_by_type ON events (studio_id, type, sequence);
 CREATE INDEX events_by_location ON events (studio_id, location_id, type, sequence)
     WHERE location_id IS NOT NULL;
+CREATE INDEX events_by_request ON events (studio_id, request_id, sequence) WHERE request_id IS NOT NULL;
 -- A list of events scans the index by type once for each type that its key may see. While a log has events of one
 -- type only (after a first import, say), Postgres expects every row to be of the type that it looks for, and
 -- walks the whole log by sequence in search of the others: minutes for a million events. This says that a type is rare.

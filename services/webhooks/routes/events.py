@@ -1,61 +1,139 @@
 """The event log, and the kinds of event. Responses are the stored bytes, the same as the webhook body."""
 
+import time
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
 
 from services.webhooks.context import Webhooks
+from services.webhooks.errors import EventsExpired
+from services.webhooks.followers import News
+from services.webhooks.rules.visibility import kind_of
 from services.webhooks.store import event_log
-from services.webhooks.wire.events import EventPage, EventRead, EventsQuery, EventTypeTable, Position
-from shared.errors import NotFound
-from shared.http.pages import fetch_by_size
+from services.webhooks.store.event_log import EventBody, Wanted
+from services.webhooks.wire.events import (
+    EventPage,
+    EventRead,
+    EventsQuery,
+    EventTypeTable,
+    FollowQuery,
+    Position,
+)
+from shared.errors import Invalid, NotFound, Problem, TooManyWaits
+from shared.http.caller import Caller
+from shared.http.pages import fetch_by_size, first_by_size
 from shared.http.response import Response
 from shared.http.routes import Call, Routes
+from shared.http.waiting import unless_ended
 from shared.wire import encode
 
 ROUTES: Routes[Webhooks] = Routes()
 STAFF: Routes[Webhooks] = Routes("/staff", staff=True, role="manager")
 
 
-@ROUTES.add(
-    "GET",
-    "/events",
-    "List events in order",
-    description=(
-        "The events that the key may see, kept for 30 days. Use `after_sequence` to catch up. Even a key "
-        "that may see everything misses some numbers: a change that keys see differently has an event "
-        "for each audience, and you get only your own. A skipped number is not a missing event."
-    ),
-    response=EventPage,
-)
-@STAFF.add("GET", "/events", "List a studio's events in order", response=EventPage)
-async def list_events(service: Webhooks, call: Call[EventsQuery, None]) -> Response:
-    query = call.query
-    async with service.db.connection() as conn:
-        place = await event_log.sequence_of_cursor(conn, call.caller, query.cursor)
-        place = max(place, query.after_sequence or 0)
-        # Read before the page, which ends here: an event that is stored meanwhile must not be skipped.
-        latest = await event_log.position(conn, call.caller)
+class _Page(Struct):
+    events: Sequence[EventBody]
+    has_more: bool
+    latest: int
+    oldest: int
 
-        async def fetch(after: int, count: int) -> list[event_log.EventBody]:
+    def response(self) -> Response:
+        cursor = self.events[-1].id if self.has_more else None
+        body = b'{"object":"list","data":[%b],"has_more":%b,"next_cursor":%b,' % (
+            b",".join(event.body for event in self.events),
+            encode(self.has_more),
+            encode(cursor),
+        )
+        return Response(body + b'"latest_sequence":%d,"oldest_sequence":%d}' % (self.latest, self.oldest))
+
+
+async def _read(service: Webhooks, caller: Caller, query: EventsQuery, start: int) -> _Page:
+    wanted = Wanted(type=query.type, request_id=query.request_id, newest_first=query.order == "desc")
+    async with service.db.connection() as conn:
+        place = await event_log.sequence_of_cursor(conn, caller, query.cursor)
+        # Read before the page, which ends here: an event that is stored meanwhile must not be skipped.
+        latest = await event_log.position(conn, caller)
+
+        async def next_ones(after: int, count: int) -> list[EventBody]:
+            return await event_log.list_events(conn, caller, wanted, after=after, until=latest, limit=count)
+
+        async def earlier_ones(before: int, count: int) -> list[EventBody]:
             return await event_log.list_events(
-                conn, call.caller, after=after, until=latest, type_=query.type, limit=count
+                conn, caller, wanted, after=start, until=before - 1, limit=count
             )
 
         shown, more = await fetch_by_size(
-            fetch,
-            place,
+            earlier_ones if wanted.newest_first else next_ones,
+            (place or latest + 1) if wanted.newest_first else max(place, start),
             query.limit,
             place_of=lambda event: event.sequence,
             size_of=lambda event: len(event.body),
         )
-    cursor = shown[-1].id if more else None
-    body = b'{"object":"list","data":[%b],"has_more":%b,"next_cursor":%b,"latest_sequence":%d}' % (
-        b",".join(event.body for event in shown),
-        encode(more),
-        encode(cursor),
-        latest,
-    )
-    return Response(body)
+        # Read after the page: whatever was dropped while it was read is told.
+        oldest = await event_log.oldest(conn, caller) or latest + 1
+    if query.after_sequence is not None and query.after_sequence < oldest - 1:
+        raise EventsExpired(oldest)
+    return _Page(shown, more, latest, oldest)
+
+
+@ROUTES.add(
+    "GET",
+    "/events",
+    "List events in order, or wait for the next one",
+    description=(
+        "The events that the key may see, kept for 30 days. Use `after_sequence` to catch up, and `wait` to "
+        "follow: a page comes as soon as there is an event. Even a key "
+        "that may see everything misses some numbers: a change that keys see differently has an event "
+        "for each audience, and you get only your own. A skipped number is not a missing event."
+    ),
+    response=EventPage,
+    errors=(EventsExpired, TooManyWaits),
+)
+async def follow_events(service: Webhooks, call: Call[FollowQuery, None]) -> Response:
+    query = call.query
+    if query.wait and (query.after_sequence is None or query.cursor or query.order == "desc"):
+        text = "Wait with `after_sequence`, and without `cursor` or `order=desc`."
+        raise Invalid([Problem(("query", "wait"), text, "value_error")])
+    ends = time.monotonic() + query.wait
+    start = query.after_sequence or 0
+    page = await _read(service, call.caller, query, start)
+    while query.wait and not page.events and (left := ends - time.monotonic()) > 0:
+        start = max(start, page.latest)
+        news = await _news(service, call, start, left)
+        if news is None:
+            break
+        page.latest = max(page.latest, news.until)
+        if news.events:
+            page.events, page.has_more = first_by_size(
+                news.events, query.limit, lambda event: len(event.body)
+            )
+        elif time.monotonic() < ends:
+            page = await _read(service, call.caller, query, start)
+    return page.response()
+
+
+async def _news(service: Webhooks, call: Call[FollowQuery, None], after: int, seconds: float) -> News | None:
+    """None if this process is being stopped, or the caller has hung up."""
+    query = call.query
+
+    def matches(row: Any) -> bool:
+        return (
+            event_log.may_see(call.caller, row)
+            and query.type in (None, kind_of(row["type"]))
+            and query.request_id in (None, row["request_id"])
+        )
+
+    waiting = service.followers.wait(call.caller.studio_id, after, matches, seconds)
+    return await unless_ended(waiting, call.receive, call.stopping)
+
+
+@STAFF.add("GET", "/events", "List a studio's events in order", response=EventPage, errors=(EventsExpired,))
+async def list_events(service: Webhooks, call: Call[EventsQuery, None]) -> Response:
+    query = call.query
+    return (await _read(service, call.caller, query, query.after_sequence or 0)).response()
 
 
 @STAFF.add(

@@ -1,6 +1,6 @@
 """The event log: stores every event once, with the studio's next sequence. Shows what a caller may see."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import asyncpg
@@ -73,13 +73,14 @@ class StoredEvent(Struct, frozen=True, kw_only=True):
     created_at: datetime
     body: bytes
     traceparent: str | None = None
+    request_id: str | None = None
     # Its person was erased: the body carries ids only.
     erased: bool = False
 
 
 COLUMNS = (
     "studio_id", "id", "sequence", "type", "location_id", "client_id", "created_at", "body", "traceparent",
-    "moved_to",
+    "moved_to", "request_id",
 )  # fmt: skip
 # Both in one statement: each round trip here is part of the time from a commit to its receipt.
 INSERT = """
@@ -90,9 +91,9 @@ WITH advanced AS (
     WHERE c.studio_id = n.studio_id
 )
 INSERT INTO events (studio_id, id, sequence, type, location_id, client_id, created_at, body, traceparent,
-                    moved_to)
+                    moved_to, request_id)
 SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::uuid[], $6::text[],
-                     $7::timestamptz[], $8::bytea[], $9::text[], $10::uuid[])
+                     $7::timestamptz[], $8::bytea[], $9::text[], $10::uuid[], $11::text[])
 """
 
 
@@ -139,7 +140,7 @@ def view_of(caller: Caller) -> View:
     return View(caller.scopes, locations)
 
 
-def _may_see(caller: Caller, row: asyncpg.Record) -> bool:
+def may_see(caller: Caller, row: asyncpg.Record) -> bool:
     """An event with a `client_id` is for that client; operators see it too."""
     if not view_of(caller).shows(row["type"], row["location_id"], row["moved_to"]):
         return False
@@ -154,7 +155,7 @@ WHERE studio_id = $1 AND id = $2
 
 async def get_event(conn: Connection, caller: Caller, event_id: str) -> EventBody | None:
     row = await conn.fetchrow(GET, caller.studio_id, event_id)
-    if row is None or not _may_see(caller, row):
+    if row is None or not may_see(caller, row):
         return None
     return EventBody(row["id"], row["sequence"], row["body"])
 
@@ -164,9 +165,18 @@ async def sequence_of_cursor(conn: Connection, caller: Caller, cursor: str | Non
     row = await resolve_cursor(conn, GET, cursor, caller.studio_id)
     if row is None:
         return 0
-    if not _may_see(caller, row):
+    if not may_see(caller, row):
         raise InvalidCursor
     return int(row["sequence"])
+
+
+OLDEST = "SELECT sequence FROM events WHERE studio_id = $1 ORDER BY sequence LIMIT 1"
+
+
+async def oldest(conn: Connection, caller: Caller) -> int | None:
+    """The sequence of the studio's oldest event that is kept."""
+    found: int | None = await conn.fetchval(OLDEST, caller.studio_id)
+    return found
 
 
 # One index scan up to the limit per channel, and per permitted location for location-bound ones. A move
@@ -196,34 +206,80 @@ WHERE studio_id = $1 AND sequence > $2 AND sequence <= $10
           AND (moved_to IS NULL OR moved_to <> ALL ($9::uuid[])))
 ORDER BY sequence LIMIT $4
 """
+BY_REQUEST = BY_SEQUENCE.replace("ORDER BY", "AND request_id = $11 ORDER BY")
 SHORT = 400
 
 
+def _newest_first(sql: str) -> str:
+    return sql.replace("sequence LIMIT", "sequence DESC LIMIT")
+
+
+class Wanted(Struct, frozen=True, kw_only=True):
+    type: str | None = None
+    request_id: str | None = None
+    newest_first: bool = False
+
+
 async def list_events(
-    conn: Connection, caller: Caller, *, after: int, until: int, type_: str | None, limit: int
+    conn: Connection, caller: Caller, wanted: Wanted, *, after: int, until: int, limit: int
 ) -> list[EventBody]:
-    """The next events after a sequence, up to another.
+    """The next events after a sequence, up to another; or the last ones of them, the newest first.
 
     Most keys see most events, so that a page is among the next few. A rare type is looked for in all.
     """
     view = view_of(caller)
     locations = sorted(view.location_ids or ())
     limited = view.location_ids is not None
-    channels = [channel for channel in view.channels() if type_ is None or channel.kind.name == type_]
+    channels = [
+        channel for channel in view.channels() if wanted.type is None or channel.kind.name == wanted.type
+    ]
     bound = [channel.name for channel in channels if limited and channel.kind.location_bound]
     everywhere = [channel.name for channel in channels if channel.name not in bound]
     places = [(channel, location) for channel in bound for location in locations]
     rows: list[asyncpg.Record] = []
 
-    async def read(sql: str, channels: Sequence[str], at: Sequence[str], upto: int) -> None:
+    async def read(sql: str, channels: Sequence[str], at: Sequence[str], low: int, high: int) -> None:
         operator = caller.actor == "operator"
-        seen = (caller.studio_id, after, everywhere, limit - len(rows), caller.client_id, operator)
-        rows.extend(await conn.fetch(sql, *seen, channels, at, locations, upto))
+        seen = (caller.studio_id, low, everywhere, limit - len(rows), caller.client_id, operator)
+        more = (wanted.request_id,) if wanted.request_id is not None else ()
+        sql = _newest_first(sql) if wanted.newest_first else sql
+        rows.extend(await conn.fetch(sql, *seen, channels, at, locations, high, *more))
 
-    if type_ is None or until - after <= SHORT:
-        near = min(until, after + SHORT)
-        await read(BY_SEQUENCE, bound, locations, near)
-        after = near
-    if len(rows) < limit and after < until:
-        await read(BY_KIND, [channel for channel, _ in places], [location for _, location in places], until)
+    if wanted.request_id is not None:
+        await read(BY_REQUEST, bound, locations, after, until)
+    else:
+        if wanted.type is None or until - after <= SHORT:
+            if wanted.newest_first:
+                near = max(after, until - SHORT)
+                await read(BY_SEQUENCE, bound, locations, near, until)
+                until = near
+            else:
+                near = min(until, after + SHORT)
+                await read(BY_SEQUENCE, bound, locations, after, near)
+                after = near
+        if len(rows) < limit and after < until:
+            await read(
+                BY_KIND,
+                [channel for channel, _ in places],
+                [location for _, location in places],
+                after,
+                until,
+            )
     return [EventBody(row["id"], row["sequence"], row["body"]) for row in rows]
+
+
+# In one snapshot: a studio's counter moves in the transaction of its events.
+NEW_SINCE = """
+SELECT s.studio_id, c.last_sequence, e.*
+FROM unnest($1::uuid[], $2::bigint[]) AS s (studio_id, seen)
+JOIN event_counters c ON c.studio_id = s.studio_id AND c.last_sequence > s.seen
+LEFT JOIN LATERAL (
+    SELECT id, sequence, type, location_id, client_id, moved_to, request_id, body FROM events
+    WHERE studio_id = s.studio_id AND sequence > s.seen ORDER BY sequence LIMIT $3) AS e ON true
+ORDER BY s.studio_id, e.sequence
+"""
+
+
+async def new_since(conn: Connection, seen: Mapping[str, int], limit: int) -> list[asyncpg.Record]:
+    """The next events of each studio after the sequence that is known of it, across studios."""
+    return await conn.fetch(NEW_SINCE, list(seen), list(seen.values()), limit)

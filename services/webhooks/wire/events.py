@@ -60,11 +60,34 @@ class EventPage(Resource, kw_only=True):
             "may not see it. Read it before you list resources, and follow the events after it."
         ),
     ]
+    oldest_sequence: Annotated[
+        int,
+        Meta(
+            description="The sequence of the studio's oldest event that is kept; one more than "
+            "`latest_sequence` if none is."
+        ),
+    ]
 
 
 class EventsQuery(PageQuery, frozen=True, kw_only=True):
     type: EventType | None = None
     after_sequence: Annotated[int, Meta(ge=0, le=2**62)] | None = None
+    request_id: Annotated[
+        Annotated[str, Meta(max_length=128)] | None, Meta(description="Only events that this call caused.")
+    ] = None
+    order: Annotated[
+        Literal["asc", "desc"], Meta(description="By sequence: the oldest first, or the newest first.")
+    ] = "asc"
+
+
+class FollowQuery(EventsQuery, frozen=True, kw_only=True):
+    wait: Annotated[
+        Annotated[int, Meta(ge=0, le=25)],
+        Meta(
+            description="With `after_sequence`: if there is no event yet, wait for one, at most this many "
+            "seconds. The page is empty if none came; go on after its `latest_sequence`."
+        ),
+    ] = 0
 
 
 class Position(Struct):

@@ -1,0 +1,164 @@
+"""Following the event log without a public address: `GET /events?after_sequence=N&wait=S`."""
+
+import asyncio
+import time
+from typing import Any
+
+import pytest
+
+from shared.wire import new_id
+from tests.harness.databases import connected
+from tests.harness.http import Client, Reply
+from tests.harness.system import System
+
+
+@pytest.fixture
+async def partner(system: System) -> Client:
+    return system.partner(await system.key())
+
+
+async def lead(partner: Client) -> str:
+    made = await partner.create("/leads", {"email": f"{new_id()}@example.com"})
+    return str(made["id"])
+
+
+async def timed(waiting: Any) -> tuple[Reply, float]:
+    began = time.monotonic()
+    return await waiting, time.monotonic() - began
+
+
+async def test_a_wait_ends_with_the_first_event(partner: Client) -> None:
+    """At once if there is one already, otherwise as soon as it is logged; empty when the time is over."""
+    first = await lead(partner)
+    page, _ = await timed(partner.get("/events", after_sequence=0, wait=20))
+    assert [event["resource"]["id"] for event in page.json()["data"]] == [first]
+    after = page.json()["latest_sequence"]
+    empty, seconds = await timed(partner.get("/events", after_sequence=after, wait=1))
+    assert (empty.json()["data"], empty.json()["latest_sequence"]) == ([], after)
+    assert 1 <= seconds < 5
+    waiting = asyncio.create_task(timed(partner.get("/events", after_sequence=after, wait=20)))
+    await asyncio.sleep(0.3)
+    second = await lead(partner)
+    page, seconds = await waiting
+    assert [event["resource"]["id"] for event in page.json()["data"]] == [second]
+    assert seconds < 15
+
+
+async def test_only_what_the_key_sees_and_the_filter_takes_ends_a_wait(system: System) -> None:
+    """What it may not see is passed over, and not waited for again."""
+    everything = system.partner(await system.key())
+    forms_only = system.partner(await system.key(["forms:read", "webhooks:read"]))
+    waits = [
+        asyncio.create_task(forms_only.get("/events", after_sequence=0, wait=2)),
+        asyncio.create_task(everything.get("/events", after_sequence=0, wait=2, type="member.created")),
+        asyncio.create_task(everything.get("/events", after_sequence=0, wait=20, request_id="mine-1")),
+    ]
+    await asyncio.sleep(0.3)
+    await lead(everything)
+    body = {"email": f"{new_id()}@example.com"}
+    await everything.post("/leads", body, headers={"X-Request-Id": "mine-1"})
+    hidden, typed, mine = [(await one).json() for one in waits]
+    assert hidden["data"] == typed["data"] == []
+    assert hidden["latest_sequence"] == typed["latest_sequence"] == 2
+    assert [event["request_id"] for event in mine["data"]] == ["mine-1"]
+
+
+async def test_a_follower_sees_every_event_once_in_order(partner: Client) -> None:
+    made: list[str] = []
+
+    async def write() -> None:
+        for _ in range(30):
+            made.append(await lead(partner))
+
+    seen: list[str] = []
+    after = 0
+    writing = asyncio.create_task(write())
+    async with asyncio.timeout(60):
+        while len(seen) < 30:
+            page = (await partner.get("/events", after_sequence=after, wait=5, limit=7)).json()
+            seen += [event["resource"]["id"] for event in page["data"]]
+            after = page["data"][-1]["sequence"] if page["data"] else page["latest_sequence"]
+    await writing
+    assert seen == made
+
+
+async def test_waits_that_make_no_sense_are_refused(partner: Client) -> None:
+    await lead(partner)
+    page = await partner.until("/events")
+    event = page["data"][0]["id"]
+    for query in (
+        {"wait": 1},
+        {"wait": 1, "after_sequence": 0, "cursor": event},
+        {"wait": 1, "after_sequence": 0, "order": "desc"},
+        {"wait": 26, "after_sequence": 0},
+        {"wait": -1, "after_sequence": 0},
+        {"wait": "soon", "after_sequence": 0},
+        {"wait": "1.5", "after_sequence": 0},
+    ):
+        refused = await partner.get("/events", **query)
+        assert refused.status == 422, query
+        assert refused.json()["detail"][0]["loc"] == ["query", "wait"], query
+
+
+async def test_a_client_waits_ten_times_at_once(system: System, partner: Client) -> None:
+    """Others are not affected, and places become free."""
+    waits = [asyncio.create_task(partner.get("/events", after_sequence=0, wait=20)) for _ in range(10)]
+    await asyncio.sleep(0.5)
+    refused = await partner.get("/events", after_sequence=0, wait=20)
+    assert (refused.status, refused.code) == (429, "too_many_waits")
+    assert refused.json()["error"]["type"] == "rate_limit_error"
+    assert refused.headers["Retry-After"] == "1"
+    other = system.partner(await system.key(client="another"))
+    assert (await other.get("/events", after_sequence=0, wait=1)).status == 200
+    waits.pop().cancel()
+    await asyncio.sleep(0.5)
+    assert (await partner.get("/events", after_sequence=0, wait=1)).status == 200
+    await lead(partner)
+    assert {(await one).status for one in waits} == {200}
+
+
+async def test_a_key_that_ends_during_the_wait_gets_nothing(system: System) -> None:
+    issued = await system.issue()
+    waiting = asyncio.create_task(system.partner(issued["key"]).get("/events", after_sequence=0, wait=20))
+    await asyncio.sleep(0.3)
+    assert (await system.operator.post(f"/keys/{issued['id']}/revoke", {})).status == 200
+    await asyncio.sleep(2.5)
+    await lead(system.partner(await system.key(client="another")))
+    assert (await waiting).status == 401
+
+
+async def test_events_that_are_not_kept_any_more_are_told(system: System, partner: Client) -> None:
+    """410 with the oldest one, so that a follower knows that it has missed some."""
+    for _ in range(3):
+        await lead(partner)
+    await partner.until("/events", lambda page: page["latest_sequence"] == 3)
+    async with connected(system.running.database_url("webhooks")) as conn:
+        await conn.execute(
+            "DELETE FROM webhooks.events WHERE studio_id = $1::uuid AND sequence < 3", system.studio_id
+        )
+        for after in (0, 1):
+            gone = await partner.get("/events", after_sequence=after)
+            assert (gone.status, gone.code) == (410, "events_expired")
+            assert gone.json()["error"]["type"] == "not_found"
+            assert gone.json()["error"]["details"] == {"oldest_sequence": 3}
+        page = (await partner.get("/events", after_sequence=2)).json()
+        assert [event["sequence"] for event in page["data"]] == [3] and page["oldest_sequence"] == 3
+        assert (await partner.get("/events")).status == 200
+        await conn.execute("DELETE FROM webhooks.events WHERE studio_id = $1::uuid", system.studio_id)
+    none = (await partner.get("/events", after_sequence=3)).json()
+    assert (none["latest_sequence"], none["oldest_sequence"]) == (3, 4)
+    assert (await partner.get("/events", after_sequence=2)).status == 410
+
+
+async def test_the_newest_first(partner: Client) -> None:
+    """Page by page, down to `after_sequence`, with the filters."""
+    for _ in range(5):
+        await lead(partner)
+    await partner.until("/events", lambda page: page["latest_sequence"] == 5)
+    first = (await partner.get("/events", order="desc", limit=2)).json()
+    assert [event["sequence"] for event in first["data"]] == [5, 4]
+    rest = (await partner.get("/events", order="desc", cursor=first["next_cursor"], after_sequence=1)).json()
+    assert [event["sequence"] for event in rest["data"]] == [3, 2] and not rest["has_more"]
+    kind = (await partner.get("/events", order="desc", type="lead.created", limit=3)).json()
+    assert [event["sequence"] for event in kind["data"]] == [5, 4, 3]
+    assert (await partner.get("/events", order="sideways")).status == 422
