@@ -1,11 +1,10 @@
-"""Keeps a copy of a studio in SQLite: `python mirror.py FILE [PORT]`, with STUDIO_URL and STUDIO_KEY set."""
+"""Keeps a copy of a studio in SQLite: `python mirror.py FILE`, with STUDIO_URL and STUDIO_KEY set."""
 
 import json
 import os
 import sqlite3
 import sys
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from threading import Event, Thread
+import time
 from urllib import request
 
 # Scope, object and list path. One resource is at the list path plus its id, except where PATHS differs.
@@ -28,7 +27,7 @@ leads:read lead /leads"""
 LISTS = [row.split() for row in ROWS.splitlines()]
 PATHS = {name: path.partition("?")[0] for _, name, path in LISTS} | {"membership": "/memberships"}
 THIN = {"id", "object", "status", "form_id"}  # An event with only these fields does not contain the resource.
-PLACE, db, news = {"object": "place", "id": ""}, sqlite3.connect(sys.argv[1]), Event()
+PLACE, db = {"object": "place", "id": ""}, sqlite3.connect(sys.argv[1])
 
 
 def get(path):
@@ -36,10 +35,10 @@ def get(path):
     while True:
         try:
             return json.load(request.urlopen(request.Request(os.environ["STUDIO_URL"] + path, headers=key)))
-        except OSError as problem:  # Retry 429 and 5xx. 404 means that there is nothing.
+        except OSError as problem:  # Retry 429 and 5xx. 404 and 410 mean that it is not there any more.
             if getattr(problem, "code", 500) < 429:
-                return None if problem.code == 404 else sys.exit(f"{path}: {problem}")
-        Event().wait(1)
+                return None if problem.code in (404, 410) else sys.exit(f"{path}: {problem}")
+        time.sleep(1)
 
 
 def save(row, version):
@@ -75,25 +74,17 @@ def apply(event):
         save(row, version)
 
 
-class Hook(BaseHTTPRequestHandler):
-    def do_POST(self):  # Only a signal: the events are read from the log, in order.
-        news.set()
-        self.send_response(204)
-        self.end_headers()
-
-
 db.execute("CREATE TABLE IF NOT EXISTS copy (object, id, version, body, PRIMARY KEY (object, id))")
-if len(sys.argv) > 2:
-    Thread(target=HTTPServer(("127.0.0.1", int(sys.argv[2])), Hook).serve_forever, daemon=True).start()
 while True:
     with db:  # The rows and our position are stored in one transaction.
         place = db.execute("SELECT version FROM copy WHERE object = 'place'").fetchone()
         if place is None:
             copy_everything(get("/key")["scopes"])
             continue
-        page = get(f"/events?after_sequence={place[0]}&limit=200")
+        page = get(f"/events?after_sequence={place[0]}&limit=200&wait=20")
+        if page is None:  # Events that we have not seen are no longer kept: start again.
+            db.execute("DELETE FROM copy")
+            continue
         for event in page["data"]:
             apply(event)
         save(PLACE, page["data"][-1]["sequence"] if page["has_more"] else page["latest_sequence"])
-    if not page["has_more"]:
-        news.wait(float(os.environ.get("MIRROR_SECONDS", "2"))) and news.clear()

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from shared.routing import SCOPES
-from shared.servers.ports import free_port
 from tests.docs.mirrored_studio import MirroredStudio
 from tests.harness.databases import connected
 from tests.harness.eventually import eventually
@@ -44,23 +43,18 @@ LISTS = {
 
 
 class Mirror:
-    def __init__(
-        self, system: System, key: str, scopes: tuple[str, ...], file: Path, port: int | None = None
-    ) -> None:
+    def __init__(self, system: System, key: str, scopes: tuple[str, ...], file: Path) -> None:
         self.partner = system.partner(key)
         self.scopes = scopes
         self.file = file
-        self.port = port
         self._environment = os.environ | {
             "STUDIO_URL": f"{system.running.partner_url}/partner/v1",
             "STUDIO_KEY": key,
-            # With a port it follows webhooks: polling alone would be far too late for the test.
-            "MIRROR_SECONDS": "0.5" if port is None else "600",
         }
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
-        words = [sys.executable, str(PROGRAM), str(self.file), *([str(self.port)] if self.port else [])]
+        words = [sys.executable, str(PROGRAM), str(self.file)]
         self._process = await asyncio.create_subprocess_exec(*words, env=self._environment)
 
     async def kill(self) -> None:
@@ -143,10 +137,7 @@ def shown(row: dict[str, Any]) -> dict[str, Any]:
 
 @asynccontextmanager
 async def mirrors_of(system: System, studio: MirroredStudio, folder: Path) -> AsyncIterator[list[Mirror]]:
-    """One that sees everything, one that only reads at one location, and one with few scopes at the other.
-
-    The first follows webhooks, the others poll.
-    """
+    """One that sees everything, one that only reads at one location, and one with few scopes at the other."""
     few = ("schedule:read", "bookings:read", "webhooks:read")
     first, second = (place["id"] for place in studio.places)
     views: list[tuple[tuple[str, ...], list[str] | None]] = [
@@ -158,10 +149,7 @@ async def mirrors_of(system: System, studio: MirroredStudio, folder: Path) -> As
     for number, (scopes, locations) in enumerate(views):
         issued = await system.issue(*scopes, location_ids=locations, client=f"mirror-{number}")
         await system.limit(issued)
-        key, port = str(issued["key"]), free_port() if number == 0 else None
-        made.append(Mirror(system, key, scopes, folder / f"mirror-{number}.db", port))
-        if port is not None:
-            await system.partner(key).create("/webhook-endpoints", {"url": f"http://127.0.0.1:{port}/"})
+        made.append(Mirror(system, str(issued["key"]), scopes, folder / f"mirror-{number}.db"))
     try:
         yield made
     finally:
@@ -225,6 +213,23 @@ async def test_an_event_that_is_left_out_is_found(system: System, tmp_path: Path
         await mirror.start()
         await eventually(mirror.has_read_everything, seconds=60)
         assert await mirror.differences() == [f"stale: {('class', changed)}"]
+
+
+@pytest.mark.timeout(300)
+async def test_a_mirror_that_was_away_for_too_long_starts_again(system: System, tmp_path: Path) -> None:
+    """The events that it needs are gone. It is told so, and copies everything."""
+    studio = await loaded(system, 4)
+    async with mirrors_of(system, studio, tmp_path) as mirrors:
+        mirror = mirrors[0]
+        await mirror.start()
+        assert await settled(mirror) == []
+        await mirror.kill()
+        await studio.staff("PATCH", f"/classes/{studio.classes[0]['id']}", {"title": "Changed meanwhile"})
+        await mirror.partner.until("/events", type="class.updated")
+        async with connected(system.running.database_url("webhooks")) as conn:
+            await conn.execute("DELETE FROM webhooks.events WHERE studio_id = $1::uuid", system.studio_id)
+        await mirror.start()
+        assert await settled(mirror) == []
 
 
 def test_the_page_prints_the_program() -> None:

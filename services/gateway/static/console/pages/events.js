@@ -1,4 +1,4 @@
-// Events: the log, live. It polls with `after_sequence` and pauses while the page is hidden.
+// Events: the log, live. It waits for what comes after the newest one, and pauses while the page is hidden.
 import { badge, button, code, field, h, input, json, section } from "../dom.js";
 import { repeat } from "../live.js";
 import { guarded } from "../shell.js";
@@ -23,44 +23,36 @@ export async function render(view) {
   place.append(section("What happened",
     h("form", { class: "row", onsubmit: (event) => { event.preventDefault(); location.hash = `#/events?${new URLSearchParams({ type: kind.value.trim() })}`; } },
       field("Type", kind), button("Filter", null, { type: "submit" }), state), rows));
-  let last = Math.max(0, (await newest(api, type)) - SHOWN);
+  let last = null;
+  function show(found) {
+    const before = [...rows.body.children];
+    rows.body.replaceChildren();
+    rows.add(found);
+    rows.body.append(...before);
+    while (rows.body.children.length > SHOWN) rows.body.lastChild.remove();
+    rows.add([]);
+  }
   async function follow() {
     try {
-      for (;;) {
-        const page = await api.get("/events", { after_sequence: last, type, limit: 100 }, { signal, quiet: last > 0 });
-        if (page.data.length) last = page.data.at(-1).sequence;
-        const before = [...rows.body.children];
+      if (last === null) {
+        const newest = await api.get("/events", { order: "desc", type, limit: SHOWN }, { signal });
         rows.body.replaceChildren();
-        rows.add(page.data.toReversed());
-        rows.body.append(...before);
-        while (rows.body.children.length > SHOWN) rows.body.lastChild.remove();
-        rows.add([]);
-        if (!page.has_more) break;
+        show(newest.data);
+        last = newest.latest_sequence;
+        state.textContent = "Live";
+        return;
       }
+      const page = await api.get("/events", { after_sequence: last, type, limit: 100, wait: 20 }, { signal, quiet: true });
+      last = page.has_more ? page.data.at(-1).sequence : page.latest_sequence;
+      show(page.data.toReversed());
       state.textContent = "Live";
     } catch (error) {
+      if (error.code === "events_expired") last = null;
       if (!signal.aborted) state.textContent = `Paused: ${error.message}`;
     }
   }
   await follow();
-  repeat(follow, 2, signal);
-}
-
-// The newest sequence. If the API does not return it, a binary search finds it.
-async function newest(api, type) {
-  const after = async (sequence) => api.get("/events", { after_sequence: sequence, type, limit: 1 }, { quiet: true });
-  const first = await after(0);
-  if (first.latest_sequence !== undefined) return first.latest_sequence;
-  if (!first.has_more) return first.data.length ? first.data[0].sequence : 0;
-  let low = first.data[0].sequence;
-  let high = low * 2;
-  for (let page = await after(high); page.data.length; page = await after(high)) { low = page.data[0].sequence; high = low * 2; }
-  while (low + 1 < high) {
-    const middle = Math.floor((low + high) / 2);
-    const page = await after(middle);
-    if (page.data.length) low = page.data[0].sequence; else high = middle;
-  }
-  return low;
+  repeat(follow, 1, signal);
 }
 
 async function one({ place, api, zone }, id) {
