@@ -138,6 +138,8 @@ ROUTES: Final[tuple[PartnerRoute, ...]] = (
         ("POST", "/webhook-endpoints/{endpoint_id}/recover", "webhooks:write"),
         ("GET", "/webhook-endpoints/{endpoint_id}/recoveries/{recovery_id}", "webhooks:read"),
         ("GET", "/webhook-endpoints/{endpoint_id}/deliveries", "webhooks:read"),
+        ("GET", "/webhook-deliveries", "webhooks:read"),
+        ("GET", "/webhook-deliveries/{delivery_id}", "webhooks:read"),
         ("POST", "/webhook-deliveries/{delivery_id}/retry", "webhooks:write"),
         ("GET", "/events", "webhooks:read"),
         ("GET", "/events/{event_id}", "webhooks:read"),

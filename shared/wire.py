@@ -4,7 +4,7 @@ import os
 import re
 from datetime import UTC, datetime
 from random import getrandbits
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -35,6 +35,9 @@ class Query(Struct, kw_only=True, frozen=True):
     """Query parameters."""
 
 
+Order = Annotated[
+    Literal["asc", "desc"], Meta(description="The oldest first (`asc`), or the newest first (`desc`).")
+]
 DEFAULT_PAGE_SIZE = 50
 Cursor = Annotated[
     Annotated[str, Meta(extra_json_schema={"minLength": 1})] | None,

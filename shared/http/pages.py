@@ -16,6 +16,8 @@ R = TypeVar("R")
 
 # Sorts before every row, so that one statement serves the first page and all later ones.
 START = (datetime(1, 1, 1, tzinfo=UTC), "00000000-0000-0000-0000-000000000000")
+# Sorts after every row: where a list begins that shows the newest first.
+END = (datetime(9999, 1, 1, tzinfo=UTC), "ffffffff-ffff-ffff-ffff-ffffffffffff")
 
 
 # A page ends here, whatever its limit.
@@ -156,7 +158,11 @@ async def resolve_cursor(conn: Connection, sql: str, cursor: str | None, *args: 
     return row
 
 
-async def start_after(conn: Connection, sql: str, cursor: str | None, *args: Any) -> tuple[datetime, str]:
+async def start_after(
+    conn: Connection, sql: str, cursor: str | None, *args: Any, order: str = "asc"
+) -> tuple[datetime, str]:
     """`resolve_cursor` for lists ordered by (an instant, id): where the page begins."""
     row = await resolve_cursor(conn, sql, cursor, *args)
-    return START if row is None else (row[0], row[1])
+    if row is None:
+        return END if order == "desc" else START
+    return row[0], row[1]

@@ -39,6 +39,9 @@ ORDER BY at, id LIMIT $4
 
 
 async def page(conn: Connection, query: AuditQuery) -> Page[AuditEntry]:
-    at, after = await start_after(conn, CURSOR, query.cursor)
-    rows = await conn.fetch(LIST, at, after, query.since, query.limit + 1)
+    at, after = await start_after(conn, CURSOR, query.cursor, order=query.order)
+    sql = LIST
+    if query.order == "desc":
+        sql = sql.replace("(at, id) >", "(at, id) <").replace("ORDER BY at, id", "ORDER BY at DESC, id DESC")
+    rows = await conn.fetch(sql, at, after, query.since, query.limit + 1)
     return page_of([AuditEntry(**row) for row in rows], query.limit)

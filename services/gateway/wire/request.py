@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from shared.wire import Body, Id, Instant, PageQuery, Resource
+from shared.wire import Body, Id, Instant, Order, PageQuery, Resource
 
 Source = Literal["key", "console"]
 
@@ -57,6 +57,7 @@ class AuditEntry(Resource, kw_only=True):
 
 class AuditQuery(PageQuery, frozen=True, kw_only=True):
     since: Annotated[Instant | None, Meta(description="Only entries from this time on.")] = None
+    order: Order = "asc"
 
 
 class KeyUsage(Resource, kw_only=True):

@@ -142,6 +142,14 @@ def refuse_wider_view(caller: Caller, view: View) -> None:
         raise InsufficientScope(scope, caller.scopes)
 
 
+def may_use(caller: Caller, view: View) -> bool:
+    try:
+        refuse_wider_view(caller, view)
+    except (NotFound, InsufficientScope):
+        return False
+    return True
+
+
 async def get_endpoint(
     conn: Connection, caller: Caller, endpoint_id: str, *, lock: bool = False
 ) -> StoredEndpoint:

@@ -5,7 +5,7 @@ import math
 import random
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -22,7 +22,7 @@ from services.webhooks.store import lanes
 from services.webhooks.store.attempts import Completed, Due
 from services.webhooks.store.lanes import Lease
 from services.webhooks.telemetry import report_attempt
-from services.webhooks.wire.endpoints import Attempt
+from services.webhooks.wire.endpoints import LoggedAttempt
 from shared.background import Backoff, end_tasks
 from shared.db.database import Connection, Database
 from shared.db.unavailable import is_unavailable
@@ -54,6 +54,9 @@ async def when_available(database: Database, work: Callable[[Connection], Awaita
                 raise
             log.warning("database_unavailable", error=type(problem).__name__)
         await backoff.pause()
+
+
+SIGNING = ("webhook-id", "webhook-timestamp", "webhook-signature")
 
 
 def headers_for(due: Due, keys: Sequence[bytes], at: int) -> dict[str, str]:
@@ -163,12 +166,12 @@ class InFlight:
             self._prefetch.drop_ready()
             return
         try:
-            await self._record(due, sent)
+            await self._record(due, headers, sent)
         except Exception:
             log.error("recording_failed", endpoint_id=self._lease.endpoint_id, exc_info=True)
             self.lost = True
 
-    async def _record(self, due: Due, sent: Sent) -> None:
+    async def _record(self, due: Due, headers: Mapping[str, str], sent: Sent) -> None:
         moment = now()
         schedule = self._resources.schedule
         was_failing = self.breaker.failing_since is not None
@@ -177,7 +180,15 @@ class InFlight:
             self._prefetch.drop_ready()
         reason = self._reason_to_disable(sent, moment)
         verdict = next_attempt(sent.outcome, due.step, schedule, random.random())
-        attempt = Attempt(sent.at, sent.duration_ms, sent.outcome.status, sent.text, sent.outcome.error)
+        attempt = LoggedAttempt(
+            sent.at,
+            sent.duration_ms,
+            sent.outcome.status,
+            sent.text,
+            sent.outcome.error,
+            {name: headers[name] for name in SIGNING},
+            sent.headers,
+        )
         done = Completed(self._lease, due, verdict, msgspec.json.encode(attempt).decode())
         written = await self._resources.completions.submit(done)
         report_attempt(done, sent)

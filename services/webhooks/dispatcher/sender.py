@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Mapping
 from datetime import datetime
+from itertools import islice
 from typing import Self
 
 import aiohttp
@@ -30,12 +31,13 @@ TIMEOUT = 15.0
 
 
 class Sent(Struct, frozen=True):
-    """`text` is the start of the response body."""
+    """`text` is the start of the response body, `headers` are the first ones of the response."""
 
     at: datetime
     duration_ms: int
     outcome: Outcome
     text: str | None
+    headers: dict[str, str] | None
 
 
 class NotFresh(Exception):
@@ -107,14 +109,14 @@ class Sender:
         lookup_tenant.set(tenant)
         at, started = now(), time.perf_counter()
         payload = _Body(body, fresh)
-        outcome, text = await self._attempt(url, headers, payload)
+        outcome, text, received = await self._attempt(url, headers, payload)
         if payload.was_refused:
             raise NotFresh
-        return Sent(at, round((time.perf_counter() - started) * 1000), outcome, text)
+        return Sent(at, round((time.perf_counter() - started) * 1000), outcome, text, received)
 
     async def _attempt(
         self, url: str, headers: Mapping[str, str], body: aiohttp.Payload
-    ) -> tuple[Outcome, str | None]:
+    ) -> tuple[Outcome, str | None, dict[str, str] | None]:
         try:
             target = URL(url)
             session = self._open if self._policy.skips_address_check(target) else self._guarded
@@ -125,9 +127,13 @@ class Sender:
                 error = None if 200 <= status < 300 else f"the endpoint responded with {status}"
                 if incomplete:
                     error = f"{error}, and its body was cut off" if error else "the response body was cut off"
-                return Outcome(status, error, retry_after), storable_text(raw)
+                return (
+                    Outcome(status, error, retry_after),
+                    storable_text(raw),
+                    first_headers(response.headers),
+                )
         except Exception as problem:
-            return Outcome(None, error_message(problem)), None
+            return Outcome(None, error_message(problem)), None, None
 
 
 async def _read_start(response: aiohttp.ClientResponse) -> tuple[bytes, bool]:
@@ -144,6 +150,18 @@ async def _read_start(response: aiohttp.ClientResponse) -> tuple[bytes, bool]:
         return bytes(raw), True
     response.close()
     return bytes(raw), False
+
+
+MAX_HEADERS = 10
+MAX_HEADER = 100
+
+
+def first_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """For the delivery log."""
+    return {
+        name.lower()[:MAX_HEADER]: storable_text(value[:MAX_HEADER].encode("utf-8", "replace"))
+        for name, value in islice(headers.items(), MAX_HEADERS)
+    }
 
 
 def storable_text(raw: bytes) -> str:

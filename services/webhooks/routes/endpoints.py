@@ -8,6 +8,7 @@ from services.webhooks.actions.manage_endpoints import (
     create_endpoint,
     delete_endpoint,
     get_endpoint,
+    may_use,
     refuse_wider_view,
     require_scopes,
     retry_delivery,
@@ -22,10 +23,12 @@ from services.webhooks.store import deliveries, endpoints, recoveries
 from services.webhooks.wire.endpoints import (
     DeliveriesQuery,
     Delivery,
+    DeliveryWithHeaders,
     Endpoint,
     EndpointCreate,
     EndpointUpdate,
     EndpointWithSecret,
+    EventDeliveriesQuery,
     Recover,
     Recovery,
     RotateSecret,
@@ -200,6 +203,36 @@ async def list_deliveries(service: Webhooks, call: Call[DeliveriesQuery, None]) 
         await use_endpoint(conn, call.caller, endpoint_id)
         found = await deliveries.of_endpoint(conn, call.caller, endpoint_id, call.query)
     return page_of(found, call.query.limit)
+
+
+@ROUTES.add(
+    "GET",
+    "/webhook-deliveries",
+    "List the deliveries of an event",
+    description="To those of your client's endpoints that see no more than your key does.",
+)
+async def list_of_event(service: Webhooks, call: Call[EventDeliveriesQuery, None]) -> Page[Delivery]:
+    async with service.db.connection() as conn:
+        views = await endpoints.views(conn, call.caller)
+        usable = [endpoint_id for endpoint_id, view in views.items() if may_use(call.caller, view)]
+        found = await deliveries.of_event(conn, call.caller, usable, call.query)
+    return page_of(found, call.query.limit)
+
+
+@ROUTES.add(
+    "GET",
+    "/webhook-deliveries/{delivery_id}",
+    "Get a delivery",
+    description="Each attempt with the headers that sign it, and with the first headers of the response.",
+    errors=(NotFound, InsufficientScope),
+)
+async def get_delivery(service: Webhooks, call: Call[None, None]) -> DeliveryWithHeaders:
+    async with service.db.connection() as conn:
+        found = await deliveries.get_with_headers(conn, call.caller, call.path["delivery_id"])
+        if found is None:
+            raise NotFound
+        await use_endpoint(conn, call.caller, found.endpoint_id)
+    return found
 
 
 @STAFF.add("GET", "/webhook-deliveries", "List a studio's deliveries")

@@ -156,8 +156,9 @@ UPDATE deliveries d SET status = c.status, step = c.step,
        attempts = CASE WHEN jsonb_array_length(d.attempts) < $11 THEN d.attempts ELSE
                       jsonb_path_query_array(d.attempts, '$[last - $keep to last]',
                                              jsonb_build_object('keep', $11::int - 2)) END
-                  || CASE WHEN d.erased THEN c.attempt::jsonb || '{"response_body": null}'
-                                     ELSE c.attempt::jsonb END
+                  || CASE WHEN d.erased
+                          THEN c.attempt::jsonb || '{"response_body": null, "response_headers": null}'
+                          ELSE c.attempt::jsonb END
 FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::text[], $5::smallint[], $6::float8[], $7::text[],
             $8::uuid[], $9::uuid[], $10::timestamptz[])
      AS c (studio_id, id, attempt_count, status, step, wait_seconds, attempt, endpoint_id, token,

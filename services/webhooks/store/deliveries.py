@@ -8,7 +8,13 @@ import asyncpg
 import msgspec
 from msgspec import Struct
 
-from services.webhooks.wire.endpoints import DeliveriesQuery, Delivery, StudioDeliveriesQuery
+from services.webhooks.wire.endpoints import (
+    DeliveriesQuery,
+    Delivery,
+    DeliveryWithHeaders,
+    EventDeliveriesQuery,
+    StudioDeliveriesQuery,
+)
 from shared.db.database import Connection, columns
 from shared.http.caller import Caller
 from shared.http.pages import resolve_cursor, start_after
@@ -76,6 +82,7 @@ SELECT {COLUMNS} FROM endpoints e CROSS JOIN LATERAL (
 WHERE e.studio_id = $1 AND e.id = $2 ORDER BY d.sequence
 """  # noqa: S608
 DEAD_OF_ENDPOINT = OF_ENDPOINT.replace("($4::text IS NULL OR status = $4)", "status = 'dead' AND $4 = 'dead'")
+LAST = 2**62
 
 
 async def of_endpoint(
@@ -84,7 +91,10 @@ async def of_endpoint(
     """With one more than the page shows."""
     place = await resolve_cursor(conn, PLACE, query.cursor, caller.studio_id, endpoint_id)
     sql = DEAD_OF_ENDPOINT if query.status == "dead" else OF_ENDPOINT
-    after = place["sequence"] if place else 0
+    after = place["sequence"] if place else LAST if query.order == "desc" else 0
+    if query.order == "desc":
+        sql = sql.replace("sequence >", "sequence <").replace("ORDER BY sequence", "ORDER BY sequence DESC")
+        sql = sql.replace("ORDER BY d.sequence", "ORDER BY d.sequence DESC")
     rows = await conn.fetch(sql, caller.studio_id, endpoint_id, after, query.status, query.limit + 1)
     return [read_delivery(row) for row in rows]
 
@@ -105,10 +115,33 @@ DEAD_OF_STUDIO = OF_STUDIO.replace("(status = $4 OR $4 IS NULL)", "status = 'dea
 
 async def of_studio(conn: Connection, caller: Caller, query: StudioDeliveriesQuery) -> list[Delivery]:
     """All deliveries of one studio, for operators. With one more than the page shows."""
-    after = await start_after(conn, PLACE_IN_STUDIO, query.cursor, caller.studio_id)
+    after = await start_after(conn, PLACE_IN_STUDIO, query.cursor, caller.studio_id, order=query.order)
     sql = DEAD_OF_STUDIO if query.status == "dead" else OF_STUDIO
+    if query.order == "desc":
+        sql = sql.replace("(created_at, id) >", "(created_at, id) <")
+        sql = sql.replace("ORDER BY sequence", "ORDER BY sequence DESC")
+        sql = sql.replace("ORDER BY d.created_at, d.id", "ORDER BY d.created_at DESC, d.id DESC")
     filters = (query.status, query.endpoint_id, query.limit + 1)
     rows = await conn.fetch(sql, caller.studio_id, *after, *filters)
+    return [read_delivery(row) for row in rows]
+
+
+OF_EVENT = f"""
+SELECT {COLUMNS} FROM deliveries d
+WHERE d.studio_id = $1 AND d.event_id = $2 AND d.endpoint_id = ANY ($3::uuid[])
+  AND (d.created_at, d.id) > ($4, $5)
+ORDER BY d.created_at, d.id LIMIT $6
+"""  # noqa: S608
+
+
+async def of_event(
+    conn: Connection, caller: Caller, endpoint_ids: Sequence[str], query: EventDeliveriesQuery
+) -> list[Delivery]:
+    """Those of these endpoints. With one more than the page shows."""
+    after = await start_after(conn, PLACE_IN_STUDIO, query.cursor, caller.studio_id)
+    rows = await conn.fetch(
+        OF_EVENT, caller.studio_id, query.event_id, list(endpoint_ids), *after, query.limit + 1
+    )
     return [read_delivery(row) for row in rows]
 
 
@@ -120,9 +153,18 @@ WHERE d.studio_id = $1 AND d.id = $2 AND (e.client_id = $3 OR $4) AND e.deleted_
 
 async def get(conn: Connection, caller: Caller, delivery_id: str) -> Delivery | None:
     """Another client's delivery is not found, like one that does not exist."""
-    operator = caller.actor == "operator"
-    row = await conn.fetchrow(GET, caller.studio_id, delivery_id, caller.client_id, operator)
+    row = await _get(conn, caller, delivery_id)
     return read_delivery(row) if row else None
+
+
+async def get_with_headers(conn: Connection, caller: Caller, delivery_id: str) -> DeliveryWithHeaders | None:
+    row = await _get(conn, caller, delivery_id)
+    return msgspec.convert(dict(row), DeliveryWithHeaders) if row else None
+
+
+async def _get(conn: Connection, caller: Caller, delivery_id: str) -> asyncpg.Record | None:
+    operator = caller.actor == "operator"
+    return await conn.fetchrow(GET, caller.studio_id, delivery_id, caller.client_id, operator)
 
 
 # `changes`, so that a FIFO lane does not send what it has loaded before this one.

@@ -103,6 +103,14 @@ async def list_own(conn: Connection, caller: Caller, cursor: str | None, limit: 
     return [_stored(row).shown for row in await conn.fetch(LIST, *own, *after, limit)]
 
 
+VIEWS = f"SELECT id, scopes, location_ids FROM endpoints WHERE {OWN}"  # noqa: S608
+
+
+async def views(conn: Connection, caller: Caller) -> dict[str, View]:
+    """What each of the client's endpoints sees."""
+    return {row["id"]: _view(row) for row in await conn.fetch(VIEWS, *_own(caller))}
+
+
 UPDATE = f"""
 UPDATE endpoints SET url = $3, description = $4, event_types = $5, status = $6, disabled_reason = $7,
        fifo = $8, rate_limit = $9, url_key_id = CASE WHEN url = $3 THEN url_key_id ELSE $10 END

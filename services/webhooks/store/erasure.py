@@ -83,7 +83,8 @@ async def rewrite(conn: Connection, caller: Caller, events: Sequence[Mention]) -
 # attempt in flight ends before or after this lock, so its response is cleared here or never stored.
 CLEAR_RESPONSES = """
 UPDATE deliveries SET erased = true, attempts = (
-    SELECT coalesce(jsonb_agg(attempt || '{"response_body": null}' ORDER BY place), '[]')
+    SELECT coalesce(jsonb_agg(
+        attempt || '{"response_body": null, "response_headers": null}' ORDER BY place), '[]')
     FROM jsonb_array_elements(attempts) WITH ORDINALITY AS a (attempt, place))
 WHERE studio_id = $1 AND event_id = ANY($2::uuid[]) AND event_created_at = ANY($3::timestamptz[])
 RETURNING id, attempts <> '[]' AS attempted

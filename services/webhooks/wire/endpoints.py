@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 from msgspec import UNSET, Meta, Struct, UnsetType, field, structs
 
 from shared.events.kinds import KINDS
-from shared.wire import Body, Id, Instant, PageQuery, Resource
+from shared.wire import Body, Id, Instant, Order, PageQuery, Resource
 
 Status = Literal["enabled", "disabled"]
 # mypy cannot read a literal from a table.
@@ -114,6 +114,13 @@ class Attempt(Struct, frozen=True):
     error: str | None
 
 
+class LoggedAttempt(Attempt, frozen=True):
+    """With the headers that sign it, and the first headers of the response."""
+
+    request_headers: dict[str, str] = {}
+    response_headers: dict[str, str] | None = None
+
+
 class Delivery(Resource, kw_only=True):
     """`sequence` is the `webhook-sequence` header: gap-free per endpoint."""
 
@@ -130,8 +137,17 @@ class Delivery(Resource, kw_only=True):
     attempts: list[Attempt]
 
 
+class DeliveryWithHeaders(Delivery, kw_only=True):
+    attempts: list[LoggedAttempt]  # type: ignore[assignment]
+
+
 class DeliveriesQuery(PageQuery, frozen=True, kw_only=True):
     status: DeliveryStatus | None = None
+    order: Order = "asc"
+
+
+class EventDeliveriesQuery(PageQuery, frozen=True, kw_only=True):
+    event_id: Annotated[Id, Meta(description="Only deliveries of this event.")]
 
 
 class StudioDeliveriesQuery(DeliveriesQuery, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType, structs
 from services.webhooks.wire.endpoints import EventType
 from shared.events.envelope import Envelope
 from shared.events.event import EventResource
-from shared.wire import Id, Instant, PageQuery, Resource, encode
+from shared.wire import Id, Instant, Order, PageQuery, Resource, encode
 
 
 class EventObject(Struct):
@@ -75,9 +75,7 @@ class EventsQuery(PageQuery, frozen=True, kw_only=True):
     request_id: Annotated[
         Annotated[str, Meta(max_length=128)] | None, Meta(description="Only events that this call caused.")
     ] = None
-    order: Annotated[
-        Literal["asc", "desc"], Meta(description="By sequence: the oldest first, or the newest first.")
-    ] = "asc"
+    order: Order = "asc"
 
 
 class FollowQuery(EventsQuery, frozen=True, kw_only=True):
