@@ -13,10 +13,11 @@ import msgspec
 from services.webhooks.actions.log_events import Pairs, add_to_log, make_deliveries
 from services.webhooks.actions.prune import keep_weeks
 from services.webhooks.context import Webhooks
+from services.webhooks.followers import Followers
 from services.webhooks.rules.signing import SecretCipher
 from services.webhooks.rules.urls import UrlPolicy
 from services.webhooks.store import endpoints, event_log
-from services.webhooks.store.event_log import StoredEvent
+from services.webhooks.store.event_log import StoredEvent, Wanted
 from services.webhooks.wire.endpoints import EndpointCreate
 from shared.background import Wakeup
 from shared.db.database import Database
@@ -47,6 +48,7 @@ async def log_of_the_past(database_url: str, days: int) -> AsyncIterator[tuple[W
                 recovery_wakeup=Wakeup(),
                 cipher=SecretCipher(("w" * 32,)),
                 urls=UrlPolicy(),
+                followers=Followers(db),
             ),
             first,
         )
@@ -125,7 +127,7 @@ async def sequences_of(service: Webhooks, studio_id: str, *, limit: int) -> list
     async with service.db.connection() as conn:
         until = await event_log.position(conn, operator)
         while page := await event_log.list_events(
-            conn, operator, after=found[-1] if found else 0, until=until, type_=None, limit=limit
+            conn, operator, Wanted(), after=found[-1] if found else 0, until=until, limit=limit
         ):
             found += [event.sequence for event in page]
     return found

@@ -66,7 +66,7 @@ CONTEXTS: dict[str, Any] = {
     "catalog": Catalog(AWAY, Wakeup()),
     "bookings": Bookings(db=AWAY, wakeup=Wakeup()),
     "forms": Forms(AWAY, Wakeup()),
-    "webhooks": Webhooks(AWAY, AWAY, Wakeup(), Wakeup(), Wakeup(), AWAY, UrlPolicy()),
+    "webhooks": Webhooks(AWAY, AWAY, Wakeup(), Wakeup(), Wakeup(), AWAY, UrlPolicy(), AWAY),
     "gateway": OperatorContext(AWAY, AWAY, ("",), AWAY, {}, {}),
     "key": KeyContext(AWAY, ("",), None, {}, {}, cast(Any, SimpleNamespace(session_id=""))),
 }

@@ -93,8 +93,9 @@ async def cost(service: Webhooks, caller: Caller, places: Sequence[int], type_: 
         counter: Any = BlockCounter(conn)
         for after in places:
             until = await event_log.position(conn, caller)
+            wanted = event_log.Wanted(type=type_)
             found = await event_log.list_events(
-                counter, caller, after=after, until=until, type_=type_, limit=LIMIT
+                counter, caller, wanted, after=after, until=until, limit=LIMIT
             )
             assert len(found) == LIMIT
             cursor = await event_log.sequence_of_cursor(counter, caller, found[-1].id)

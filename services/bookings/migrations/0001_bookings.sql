@@ -2,7 +2,8 @@
 -- `version` grows with each change. Events carry it, so that outdated ones can be ignored.
 
 -- Copies of what other services own. An import sends a studio, location or product line to every service that needs
--- it. The time zone gives the country of phone numbers that are written without their country code.
+-- it. A studio's time zone gives the country of phone numbers that are written without their country code. The zone of a
+-- location, or the studio's, tells on which day a class starts (functions/class_zone.sql).
 CREATE TABLE studios (
     id                  uuid PRIMARY KEY,
     timezone            text,
@@ -16,6 +17,7 @@ CREATE TABLE studios (
 CREATE TABLE locations (
     studio_id uuid NOT NULL,
     id        uuid NOT NULL,
+    timezone  text,
     PRIMARY KEY (studio_id, id)
 );
 
@@ -65,13 +67,23 @@ BEGIN
         || ',"capacity":' || capacity || ',"booked_count":';
 END $$;
 
+-- The time on the clock at the class's place, without an offset.
+CREATE FUNCTION local_text(moment timestamptz, timezone text) RETURNS text LANGUAGE sql STABLE
+RETURN to_char(
+    moment AT TIME ZONE timezone,
+    CASE WHEN extract(microseconds FROM moment AT TIME ZONE 'UTC') % 1000000 = 0
+        THEN 'YYYY-MM-DD"T"HH24:MI:SS' ELSE 'YYYY-MM-DD"T"HH24:MI:SS.US' END);
+
 CREATE FUNCTION class_json_tail(
-    allow_waitlist boolean, spot_selection_mode text, status text, visible boolean)
+    allow_waitlist boolean, spot_selection_mode text, status text, visible boolean, timezone text,
+    start_time timestamptz)
 RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
     RETURN ',"allow_waitlist":' || allow_waitlist
         || ',"spot_selection_mode":' || bookings.json_text(spot_selection_mode)
-        || ',"status":' || bookings.json_text(status) || ',"visible":' || visible || '}';
+        || ',"status":' || bookings.json_text(status) || ',"visible":' || visible
+        || ',"timezone":' || bookings.json_text(timezone)
+        || ',"start_local":"' || bookings.local_text(start_time, timezone) || '"}';
 END $$;
 
 -- The class row is the lock of everything that happens in the class; its counters are kept under that lock.
@@ -96,12 +108,13 @@ CREATE TABLE classes (
     spot_selection_mode text        CHECK (spot_selection_mode IN ('none', 'optional', 'required')),
     status              text        NOT NULL CHECK (status IN ('scheduled', 'completed', 'cancelled')),
     visible             boolean     NOT NULL,
+    timezone            text        NOT NULL DEFAULT 'UTC',
     version             integer     NOT NULL DEFAULT 1,
     json_head           text        GENERATED ALWAYS AS (class_json_head(
         id, title, description, class_type_id, location_id, room_id, instructor_id, start_time, end_time,
         capacity)) STORED,
     json_tail           text        GENERATED ALWAYS AS (class_json_tail(
-        allow_waitlist, spot_selection_mode, status, visible)) STORED,
+        allow_waitlist, spot_selection_mode, status, visible, timezone, start_time)) STORED,
     PRIMARY KEY (studio_id, id),
     CONSTRAINT classes_end_after_start CHECK (end_time > start_time),
     CONSTRAINT classes_sane_start CHECK (start_time >= '1970-01-01Z' AND end_time < '3000-01-01Z')

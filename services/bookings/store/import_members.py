@@ -27,22 +27,50 @@ WHERE studios IS DISTINCT FROM excluded
 """
 
 
+MOVED_STUDIOS = """
+SELECT line.id FROM jsonb_to_recordset($1) AS line (id uuid, timezone text)
+LEFT JOIN studios s ON s.id = line.id WHERE s.timezone IS DISTINCT FROM line.timezone
+"""
+MOVED_LOCATIONS = """
+SELECT line.studio_id FROM jsonb_to_recordset($1) AS line (studio_id uuid, id uuid, timezone text)
+JOIN locations l ON l.studio_id = line.studio_id AND l.id = line.id
+WHERE l.timezone IS DISTINCT FROM line.timezone
+"""
+# Without events of the classes: that of the studio or the location says it.
+UPDATE_ZONES = """
+UPDATE classes c SET timezone = place.timezone
+FROM (SELECT studio_id, location_id, class_zone(studio_id, location_id) AS timezone FROM classes
+      WHERE studio_id = ANY ($1::uuid[]) GROUP BY studio_id, location_id) AS place
+WHERE c.studio_id = place.studio_id AND c.location_id IS NOT DISTINCT FROM place.location_id
+  AND c.timezone <> place.timezone
+"""
+
+
+async def _write_zones(conn: Connection, moved: str, write: str, rows: Rows) -> None:
+    """Classes of the studios whose zones change get theirs again."""
+    studios = {row[0] for row in await conn.fetch(moved, rows)}
+    await conn.execute(write, rows)
+    if studios:
+        await conn.execute(UPDATE_ZONES, list(studios))
+
+
 async def write_studios(conn: Connection, rows: Rows) -> None:
-    await conn.execute(WRITE_STUDIOS, rows)
+    await _write_zones(conn, MOVED_STUDIOS, WRITE_STUDIOS, rows)
 
 
 STUDIOS = Importer(line=wire.ImportedStudio, write=write_studios)
 
 
 WRITE_LOCATIONS = """
-INSERT INTO locations (studio_id, id)
-SELECT studio_id, id FROM jsonb_populate_recordset(NULL::locations, $1)
-ON CONFLICT DO NOTHING
+INSERT INTO locations (studio_id, id, timezone)
+SELECT studio_id, id, timezone FROM jsonb_populate_recordset(NULL::locations, $1)
+ON CONFLICT (studio_id, id) DO UPDATE SET timezone = excluded.timezone
+WHERE locations.timezone IS DISTINCT FROM excluded.timezone
 """
 
 
 async def write_locations(conn: Connection, rows: Rows) -> None:
-    await conn.execute(WRITE_LOCATIONS, rows)
+    await _write_zones(conn, MOVED_LOCATIONS, WRITE_LOCATIONS, rows)
 
 
 LOCATIONS = Importer(line=wire.ImportedLocation, write=write_locations)

@@ -1,5 +1,6 @@
 """Class sessions and their spots."""
 
+from datetime import date
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -39,6 +40,14 @@ class Class(Resource, kw_only=True):
     spot_selection_mode: SpotMode | None
     status: ClassStatus
     visible: Annotated[bool, Meta(description="Hidden classes are listed but cannot be booked.")]
+    timezone: Annotated[str, Meta(description="The IANA time zone of its location, else the studio's.")]
+    start_local: Annotated[
+        str,
+        Meta(
+            description="When it starts by the clock there, without an offset.",
+            examples=["2026-11-01T18:00:00"],
+        ),
+    ]
 
 
 class ClassSpot(Resource, kw_only=True):
@@ -77,6 +86,10 @@ class ClassesQuery(Query, frozen=True, kw_only=True):
     ] = None
     starts_after: Annotated[Instant | None, Meta(description="Inclusive; any offset.")] = None
     starts_before: Annotated[Instant | None, Meta(description="Exclusive; any offset.")] = None
+    on: Annotated[
+        date | None,
+        Meta(description="Only classes that start on this day, by the clock of their location."),
+    ] = None
     location_id: Id | None = None
     instructor_id: Annotated[Id | None, Meta(description="Only classes of this instructor.")] = None
     class_type_id: Annotated[Id | None, Meta(description="Only classes of this type.")] = None

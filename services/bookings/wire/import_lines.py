@@ -34,7 +34,7 @@ class ImportedStudio(Copied, kw_only=True, tag="studio"):
 
 
 class ImportedLocation(Copied, kw_only=True, tag="location"):
-    pass
+    timezone: str | None = None
 
 
 class ImportedProduct(Copied, kw_only=True, tag="product"):
@@ -62,6 +62,8 @@ class ImportedClass(Imported, kw_only=True, tag="class"):
     capacity: Count
     booked_count: Any = UNSET
     available_count: Any = UNSET
+    timezone: Any = UNSET
+    start_local: Any = UNSET
     allow_waitlist: bool = False
     spot_selection_mode: SpotMode | None = None
     status: ClassStatus = ClassStatus.SCHEDULED

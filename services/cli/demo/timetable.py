@@ -120,6 +120,8 @@ def class_lines(coming: Iterable[Session]) -> Iterator[Line]:
             spot_selection_mode="required" if slot.spots else None,
             status="scheduled",
             visible=True,
+            timezone=str(slot.zone),
+            start_local=session.start.strftime("%Y-%m-%dT%H:%M:%S"),
             waitlist_capacity=slot.waitlist_capacity,
             credit_cost=slot.credit_cost,
         )

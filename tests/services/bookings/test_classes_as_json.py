@@ -171,7 +171,8 @@ async def test_a_booking_does_not_rewrite_the_json(database_url: str) -> None:
     """Postgres does not recompute a stored column unless an input is set or a trigger could set one."""
     conn = await asyncpg.connect(database_url)
     triggers = await conn.fetchval(
-        "SELECT count(*) FROM pg_trigger WHERE tgrelid = 'bookings.classes'::regclass AND NOT tgisinternal"
+        "SELECT count(*) FROM information_schema.triggers WHERE event_object_schema = 'bookings'"
+        " AND event_object_table = 'classes' AND event_manipulation = 'UPDATE'"
     )
     build_rows = await conn.fetch(
         """SELECT DISTINCT a.attname FROM pg_attrdef d JOIN pg_depend p ON p.objid = d.oid

@@ -2,6 +2,7 @@
 
 from aiohttp import web
 
+from shared.http.caller import Caller
 from shared.wire import new_id
 from tests.harness.receiver import Received, Receiver
 from tests.services.webhooks.studio_client import ALL_READS, StudioClient, statuses
@@ -36,7 +37,7 @@ async def test_the_deliveries_of_an_event(client: StudioClient) -> None:
     event, _ = await client.publish_some(2)
     path = "/webhook-deliveries"
 
-    async def endpoints(caller: object) -> list[str]:
+    async def endpoints(caller: Caller) -> list[str]:
         page = (await client.call("GET", path, caller=caller, event_id=event)).json()
         assert {found["event_id"] for found in page["data"]} == {event}
         return sorted(found["endpoint_id"] for found in page["data"])

@@ -110,7 +110,7 @@ async def test_late_events_of_an_earlier_week_are_read_in_order(database_url: st
         async with service.db.connection() as conn:
             for after, envelope in enumerate(mixed):
                 [event] = await event_log.list_events(
-                    conn, operator, after=after, until=len(mixed), type_=None, limit=1
+                    conn, operator, event_log.Wanted(), after=after, until=len(mixed), limit=1
                 )
                 assert event.id == envelope.id
                 assert await event_log.sequence_of_cursor(conn, operator, envelope.id) == after + 1
