@@ -28,13 +28,16 @@ EXPORTED = {"catalog": catalog.SECTIONS, "bookings": bookings.SECTIONS, "forms":
 # Computed from other columns, derived again by the import, or not the studio's own.
 LEFT_OUT = {
     "bookings.bookings": {"location_id"},
-    "bookings.classes": {"booked_count", "waitlist_count", "json_head", "json_tail"},
+    "bookings.classes": {"booked_count", "waitlist_count", "json_head", "json_tail", "timezone"},
     "bookings.memberships": {"due_at"},
     "bookings.waitlist": {"imported_as", "location_id"},
     "bookings.studios": {"timezone"},
 }
 # Internal tables of the catalog, and tables without rows of a studio.
-NOT_EXPORTED = {"bookings.locations", "bookings.products", "bookings.idempotency_keys", "forms.studios"}
+NOT_EXPORTED = {
+    "bookings.locations", "bookings.products", "bookings.idempotency_keys", "forms.idempotency_keys",
+    "forms.studios",
+}  # fmt: skip
 # Not by an import, or only with an event, which would be the event of a row that was written.
 WRITTEN_BY_LOOPS = {"outbox", "leases", "lease_replicas", "idempotency_keys", "consumed_events"}
 
