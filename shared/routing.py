@@ -216,6 +216,7 @@ STAFF_ROUTES: Final[tuple[OperatorRoute, ...]] = (
         "webhooks",
         ("GET", "/events"),
         ("GET", "/events/position"),
+        ("POST", "/events/prune"),
         ("GET", "/webhook-deliveries"),
         ("POST", "/webhook-deliveries/{delivery_id}/retry"),
         ("GET", "/webhook-endpoints"),

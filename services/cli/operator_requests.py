@@ -166,6 +166,14 @@ OPERATOR_REQUESTS = (
         ("sequence", "id", "type", "created_at", "request_id"),
     ),
     Request(
+        "events prune",
+        "drop a studio's oldest events and their deliveries",
+        "POST /studios/{studio}/events/prune",
+        (required(option("--through", count, "the last sequence number that is dropped")),),
+        "--through 1000 --yes",
+        question="The events will be gone for good, and with them what was not delivered yet.",
+    ),
+    Request(
         "webhooks endpoints",
         "list endpoints",
         "GET /studios/{studio}/webhook-endpoints",

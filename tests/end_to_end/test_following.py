@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from shared.wire import new_id
-from tests.harness.databases import connected
 from tests.harness.http import Client, Reply
 from tests.harness.system import System
 
@@ -128,26 +127,32 @@ async def test_a_key_that_ends_during_the_wait_gets_nothing(system: System) -> N
 
 
 async def test_events_that_are_not_kept_any_more_are_told(system: System, partner: Client) -> None:
-    """410 with the oldest one, so that a follower knows that it has missed some."""
+    """410 with the oldest one, so that a follower knows that it has missed some. Their deliveries go, too."""
+    endpoint = await partner.create("/webhook-endpoints", {"url": "http://127.0.0.1:9/"})
     for _ in range(3):
         await lead(partner)
     await partner.until("/events", lambda page: page["latest_sequence"] == 3)
-    async with connected(system.running.database_url("webhooks")) as conn:
-        await conn.execute(
-            "DELETE FROM webhooks.events WHERE studio_id = $1::uuid AND sequence < 3", system.studio_id
-        )
-        for after in (0, 1):
-            gone = await partner.get("/events", after_sequence=after)
-            assert (gone.status, gone.code) == (410, "events_expired")
-            assert gone.json()["error"]["type"] == "not_found"
-            assert gone.json()["error"]["details"] == {"oldest_sequence": 3}
-        page = (await partner.get("/events", after_sequence=2)).json()
-        assert [event["sequence"] for event in page["data"]] == [3] and page["oldest_sequence"] == 3
-        assert (await partner.get("/events")).status == 200
-        await conn.execute("DELETE FROM webhooks.events WHERE studio_id = $1::uuid", system.studio_id)
+    prune = f"/studios/{system.studio_id}/events/prune"
+    assert (await system.operator.post(prune, {"through": 2})).json()["dropped"] == 2
+    for after in (0, 1):
+        gone = await partner.get("/events", after_sequence=after)
+        assert (gone.status, gone.code) == (410, "events_expired")
+        assert gone.json()["error"]["type"] == "not_found"
+        assert gone.json()["error"]["details"] == {"oldest_sequence": 3}
+    page = (await partner.get("/events", after_sequence=2)).json()
+    assert [event["sequence"] for event in page["data"]] == [3] and page["oldest_sequence"] == 3
+    left = (await partner.get(f"/webhook-endpoints/{endpoint['id']}/deliveries")).json()["data"]
+    assert [one["event_id"] for one in left] == [page["data"][0]["id"]]
+    assert (await partner.get("/events")).status == 200
+    assert (await system.operator.post(prune, {"through": 100})).json()["dropped"] == 1
     none = (await partner.get("/events", after_sequence=3)).json()
     assert (none["latest_sequence"], none["oldest_sequence"]) == (3, 4)
     assert (await partner.get("/events", after_sequence=2)).status == 410
+    manager = system.staff((await system.staff_token("manager"))["token"])
+    assert (await manager.post(prune, {"through": 1})).status == 403
+    await lead(partner)
+    resumed = (await partner.get("/events", after_sequence=3, wait=20)).json()
+    assert [event["sequence"] for event in resumed["data"]] == [4]
 
 
 async def test_the_newest_first(partner: Client) -> None:

@@ -115,7 +115,7 @@ def example_of(kind: Any) -> Any:
     if origin is EventRead:
         return event_example("booking.created", example_of(Booking), located=True)
     if origin is EventPage:
-        return _page(example_of(EventRead)) | {"latest_sequence": 4711}
+        return _page(example_of(EventRead)) | {"latest_sequence": 4711, "oldest_sequence": 1}
     if origin is EventTypeTable:
         return {"object": "list", "data": [_event_type()]}
     if origin.__name__ in STRUCTS:

@@ -38,6 +38,7 @@ SPECIAL: Final = {
     ("GET", "/status"): "get_status",
     ("POST", "/import"): "import_lines",
     ("POST", "/queues/{queue}/parked/requeue"): "requeue_parked",
+    ("POST", "/events/prune"): "prune_events",
 }
 VERBS: Final = {"POST": "create", "PUT": "update", "PATCH": "update", "DELETE": "delete"}
 
@@ -102,7 +103,7 @@ def _partner_operation(row: PartnerRoute, route: Route[Any]) -> Operation:
     scopes = [] if row.scope == ANY_KEY else [row.scope]
     needs = f"Required scope: `{row.scope}`." if scopes else "Any valid key may call this."
     noun = "webhooks" if row.path.startswith("/webhook-") else row.path.split("/")[1].replace("-", " ")
-    known_id = operation_id(row.method, row.path)
+    known_id = _partner_id(row)
     about = route.description or PARTNERS["operations"].get(known_id)
     return Operation(
         id=known_id,
@@ -137,6 +138,12 @@ def operator_operations() -> list[Operation]:
         if route.staff
     ]
     return [_operator_operation(route) for route in (*own, *staff)]
+
+
+def _partner_id(route: PartnerRoute) -> str:
+    # Those of an endpoint have the shorter name.
+    is_of_event = (route.method, route.path) == ("GET", "/webhook-deliveries")
+    return "list_deliveries_of_event" if is_of_event else operation_id(route.method, route.path)
 
 
 def _operator_operation(route: Route[Any]) -> Operation:

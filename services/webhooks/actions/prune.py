@@ -8,6 +8,7 @@ import structlog
 from services.webhooks.context import Webhooks
 from services.webhooks.rules.retention import KEPT, WEEK, oldest_kept
 from services.webhooks.store import endpoints, erasure, parked, retention
+from shared.http.caller import Caller
 from shared.observability.metrics import LOG_DAYS
 from shared.wire import now
 
@@ -26,6 +27,20 @@ async def prune_step(service: Webhooks) -> bool:
         await erasure.forget(conn)
         await parked.prune(conn, KEPT)
     return deliveries >= BATCH
+
+
+async def prune_events(service: Webhooks, caller: Caller, through: int) -> int:
+    """The studio's events up to a sequence number, with their deliveries, also those that were not made yet.
+
+    An attempt that is being made is not stopped.
+    """
+    dropped = 0
+    while True:
+        async with service.db.transaction() as conn:
+            count = await retention.drop_events(conn, caller, through, BATCH)
+        dropped += count
+        if count < BATCH:
+            return dropped
 
 
 async def keep_weeks(service: Webhooks, at: datetime) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from services.webhooks.actions.prune import prune_events
 from services.webhooks.context import Webhooks
 from services.webhooks.errors import EventsExpired
 from services.webhooks.followers import News
@@ -17,10 +18,12 @@ from services.webhooks.store.event_log import EventBody, Wanted
 from services.webhooks.wire.events import (
     EventPage,
     EventRead,
+    EventsPruned,
     EventsQuery,
     EventTypeTable,
     FollowQuery,
     Position,
+    PruneEvents,
 )
 from shared.errors import Invalid, NotFound, Problem, TooManyWaits
 from shared.http.caller import Caller
@@ -144,6 +147,11 @@ async def list_events(service: Webhooks, call: Call[EventsQuery, None]) -> Respo
 async def position(service: Webhooks, call: Call[None, None]) -> Position:
     async with service.db.connection() as conn:
         return Position(await event_log.position(conn, call.caller))
+
+
+@STAFF.add("POST", "/events/prune", "Drop a studio's events up to a sequence number", role="operator")
+async def prune(service: Webhooks, call: Call[None, PruneEvents]) -> EventsPruned:
+    return EventsPruned(await prune_events(service, call.caller, call.body.through))
 
 
 @ROUTES.add("GET", "/events/{event_id}", "Get an event", response=EventRead, errors=(NotFound,))

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 from shared.db.database import Connection
+from shared.http.caller import Caller
 
 WEEKS = """
 SELECT to_date(right(c.relname, 8), 'YYYYMMDD')::timestamptz AS week
@@ -64,3 +65,21 @@ async def prune_deleted_endpoints(conn: Connection, batch: int) -> int:
     if count == 0:
         await conn.execute(PRUNE_ENDPOINTS)
     return count
+
+
+# The deliveries first: one that is loaded without its event would wait for ever.
+DROP_EVENTS = """
+WITH old AS MATERIALIZED (
+    SELECT id, created_at FROM events WHERE studio_id = $1 AND sequence <= $2 ORDER BY sequence LIMIT $3
+), undelivered AS (
+    DELETE FROM deliveries d USING old
+    WHERE d.studio_id = $1 AND d.event_id = old.id AND d.event_created_at = old.created_at
+)
+DELETE FROM events e USING old WHERE e.studio_id = $1 AND e.id = old.id AND e.created_at = old.created_at
+"""
+
+
+async def drop_events(conn: Connection, caller: Caller, through: int, limit: int) -> int:
+    """The oldest ones up to this sequence. How many there were."""
+    done = await conn.execute(DROP_EVENTS, caller.studio_id, through, limit)
+    return int(done.rsplit(" ", 1)[1])

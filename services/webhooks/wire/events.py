@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType, structs
 from services.webhooks.wire.endpoints import EventType
 from shared.events.envelope import Envelope
 from shared.events.event import EventResource
-from shared.wire import Id, Instant, Order, PageQuery, Resource, encode
+from shared.wire import Body, Id, Instant, Order, PageQuery, Resource, encode
 
 
 class EventObject(Struct):
@@ -90,6 +90,15 @@ class FollowQuery(EventsQuery, frozen=True, kw_only=True):
 
 class Position(Struct):
     last_sequence: int
+
+
+class PruneEvents(Body, frozen=True, kw_only=True):
+    through: Annotated[int, Meta(ge=1, le=2**62, description="The last sequence number that is dropped.")]
+
+
+class EventsPruned(Struct):
+    dropped: int
+    object: Literal["events_pruned"] = "events_pruned"
 
 
 IN_BOTH = set(LoggedEvent.__struct_fields__) & set(Envelope.__struct_fields__)
