@@ -13,6 +13,7 @@ from typing import Any
 import asyncpg
 
 from shared.servers.postgres import EmbeddedPostgres, PostgresBinaries
+from tests.chaos.follower import Follower
 from tests.chaos.ledger import Ledger
 from tests.chaos.link import Link
 from tests.chaos.receiver import ChaosReceiver
@@ -41,6 +42,7 @@ class Arena:
         self.balancers: dict[str, Balancer] = {}
         self.receivers: dict[str, ChaosReceiver] = {}
         self.gateways: list[Gateway] = []
+        self.followers: list[Follower] = []
         self.ledger = Ledger({})
         # Each in a partition of its own, so that there is work for every replica and in many queues.
         self.studio_ids: list[str] = []

@@ -89,6 +89,9 @@ async def balance(arena: Arena, found: Findings, known: set[str]) -> None:
         _add(found.corrupted, problem, known)
     for studio_id in arena.studio_ids:
         await _balance_studio(arena, studio_id, found, known)
+    for follower in arena.followers:
+        for problem in await follower.problems(arena):
+            _add(found.corrupted, problem, known)
 
 
 async def _balance_studio(arena: Arena, studio_id: str, found: Findings, known: set[str]) -> None:

@@ -13,14 +13,18 @@ from shared.events.outbox import PARTITIONS
 from tests.chaos.arena import Arena
 from tests.chaos.audit import Findings
 from tests.chaos.faults.fault import Fault, Group
+from tests.chaos.follower import Follower
 from tests.chaos.ledger import Ledger
 from tests.chaos.open_arena import REPLICAS, open_arena
 from tests.chaos.rounds import Result, run_round
 from tests.chaos.writers import Defects, Writers
 from tests.harness.bookable_studio import Bookable, bookable
 from tests.harness.broker_cluster import Version
+from tests.harness.eventually import in_background
 
 Say = Callable[[str], None]
+# Studios whose log is followed.
+FOLLOWED = 2
 
 
 class Plan(Struct, frozen=True):
@@ -64,15 +68,20 @@ async def run(plan: Plan, folder: Path, say: Say) -> Outcome:
         for studio_id, studio in studios.items():
             await _import(arena, studio_id, studio)
         writers = Writers(arena.gateways, arena.ledger, studios, random.Random(plan.seed), plan.rate)
+        arena.followers = [
+            Follower(studio_id, arena.gateways, random.Random(f"{plan.seed} {studio_id}"))
+            for studio_id in arena.studio_ids[:FOLLOWED]
+        ]
         say(f"started after {time.monotonic() - started:.0f} s")
-        for group in groups:
-            try:
-                await _run_group(plan, arena, writers, group, outcome, say)
-            except Exception as problem:
-                findings = Findings(stuck=[f"the group could not be set up or ended: {problem!r}"])
-                outcome.results.append(Result(group.name, "", "", 0, 0.0, findings, Defects()))
-                say(f"{group.name}: {findings.stuck[0][:400]}")
-                await arena.repair()
+        async with in_background(*(follower.run() for follower in arena.followers)):
+            for group in groups:
+                try:
+                    await _run_group(plan, arena, writers, group, outcome, say)
+                except Exception as problem:
+                    findings = Findings(stuck=[f"the group could not be set up or ended: {problem!r}"])
+                    outcome.results.append(Result(group.name, "", "", 0, 0.0, findings, Defects()))
+                    say(f"{group.name}: {findings.stuck[0][:400]}")
+                    await arena.repair()
         say(written(arena.ledger))
     outcome.seconds = time.monotonic() - started
     return outcome
