@@ -85,8 +85,10 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
     reads: bool = False
     # The handler claims the key itself, to write in batches.
     claims_key: bool = False
-    # Raises if the caller may not see the response to a write that it repeats.
-    may_repeat: Callable[[C, Call[Any, Any]], Awaitable[None]] | None = None
+    # Raises if the caller may not see the stored response to a write that it repeats.
+    may_repeat: Callable[[C, Call[Any, Any], bytes], Awaitable[None]] | None = None
+    # The handler stores what the body's types do not name, so that it tells two requests apart.
+    keeps_unknown: bool = False
     # The field with a secret, which a repeated write shows as null.
     shown_once: str = ""
     staff: bool = False
@@ -156,16 +158,16 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
     async def _respond_once(
         self, context: Any, call: Call[Any, Any], fields: Mapping[str, Any] | None
     ) -> Response:
-        async def may_repeat() -> None:
+        async def may_repeat(stored: bytes) -> None:
             if self.may_repeat is not None:
-                await self.may_repeat(context, call)
+                await self.may_repeat(context, call, stored)
 
+        unknown = canonical(call.raw_body) if self.keeps_unknown else b""
+        parts = (call.path, call.query, call.body, unknown)
         response = await once(
             context.db,
             call.caller,
-            idempotent_request(
-                call.idempotency_key, self.method, self.path, call.path, call.query, canonical(call.raw_body)
-            ),
+            idempotent_request(call.idempotency_key, self.method, self.path, *parts),
             partial(self._write, context, call, fields),
             may_repeat=may_repeat,
             resource_id=_deleted(self, call),

@@ -54,7 +54,7 @@ async def post_booking(service: Bookings, call: Call[None, BookingCreate]) -> Re
     return await create_booking(service, call.caller, request, call.body)
 
 
-async def _may_repeat(service: Bookings, call: Call[CancelQuery, None]) -> None:
+async def _may_repeat(service: Bookings, call: Call[CancelQuery, None], stored: bytes) -> None:
     await may_repeat_cancellation(service, call.caller, call.path["booking_id"])
 
 

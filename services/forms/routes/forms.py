@@ -52,6 +52,7 @@ async def get_form(service: Forms, call: Call[None, None]) -> Form:
     "Create a form",
     description="Unknown properties of fields and settings are stored and returned.",
     check=check_form,
+    keeps_unknown=True,
     status=201,
     errors=(SlugTaken,),
     tag="Forms",
@@ -66,6 +67,7 @@ async def post_form(service: Forms, call: Call[None, PartnerFormCreate]) -> Form
     "Update a form",
     description="Omitted properties stay unchanged; `fields` and `settings` are replaced as a whole.",
     check=check_form,
+    keeps_unknown=True,
     errors=(NotFound, SlugTaken, InvalidStateTransition),
     tag="Forms",
 )
@@ -114,12 +116,19 @@ async def get_submission(service: Forms, call: Call[None, None]) -> FormSubmissi
         return await submissions.get(conn, call.caller, call.path["form_id"], call.path["submission_id"])
 
 
+async def _may_repeat(service: Forms, call: Call[None, FormSubmissionCreate], stored: bytes) -> None:
+    """That a form is a draft is for keys that manage forms."""
+    if FormNotPublished.code.encode() in stored and not manages_forms(call.caller):
+        raise NotFound
+
+
 @ROUTES.add(
     "POST",
     "/forms/{form_id}/submissions",
     "Submit answers to a form",
     description="Only answers for visible fields are accepted.",
     check=check_answers,
+    may_repeat=_may_repeat,
     status=201,
     errors=(NotFound, FormNotPublished, FormClosed, SubmissionLimitReached, AlreadySubmitted),
     tag="Form submissions",

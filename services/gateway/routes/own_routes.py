@@ -91,9 +91,12 @@ async def get_idempotency_key(context: KeyContext, call: Call[None, None]) -> Id
     async with context.db.connection() as conn:
         own = await state_of_key(conn, call.caller, call.path["key"])
     owners = [owner for owner in WRITERS if owner != GATEWAY]
-    others = await asyncio.gather(*(_state_in(context, owner, call) for owner in owners))
-    if not (states := [state for state in (own, *others) if state is not None]):
-        raise NotFound
+    asked = (_state_in(context, owner, call) for owner in owners)
+    others = await asyncio.gather(*asked, return_exceptions=True)
+    states = [state for state in (own, *others) if isinstance(state, IdempotencyKeyState)]
+    if not states:
+        # If one could not be asked, nobody knows.
+        raise next((state for state in others if isinstance(state, BaseException)), NotFound())
     return max(states, key=lambda state: state.expires_at.timestamp() if state.expires_at else math.inf)
 
 
@@ -113,7 +116,7 @@ async def _state_in(context: KeyContext, owner: str, call: Call[None, None]) -> 
     return msgspec.json.decode(response.body, type=IdempotencyKeyState) if response.status == 200 else None
 
 
-async def _may_repeat(context: KeyContext, call: Call[Any, Any]) -> None:
+async def _may_repeat(context: KeyContext, call: Call[Any, Any], stored: bytes) -> None:
     if context.key.session_id:
         raise SessionCannotMakeSessions
 
@@ -131,7 +134,7 @@ async def _may_repeat(context: KeyContext, call: Call[Any, Any]) -> None:
     tag="Key",
 )
 async def post_console_session(context: KeyContext, call: Call[None, ConsoleSessionCreate]) -> Response:
-    await _may_repeat(context, call)
+    await _may_repeat(context, call, b"")
     host = call.headers.get(b"host", b"")
     origin = context.public_origin or origin_for(host.decode() if _HOST.match(host) else "localhost")
     made = await make_console_link(context.db, context.peppers, call.caller, call.body, origin)

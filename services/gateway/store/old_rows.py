@@ -13,7 +13,9 @@ OLD: Final = (
     ("operator_sessions", "expires_at < clock_timestamp()"),
     ("idempotency_keys", "expires_at < clock_timestamp()"),
 )
-DELETE: Final = "DELETE FROM {0} WHERE ctid = ANY (ARRAY(SELECT ctid FROM {0} WHERE {1} LIMIT $1))"
+DELETE: Final = (
+    "DELETE FROM {0} WHERE ctid = ANY (ARRAY(SELECT ctid FROM {0} WHERE {1} LIMIT $1 FOR UPDATE SKIP LOCKED))"
+)
 BATCH: Final = 5_000
 
 

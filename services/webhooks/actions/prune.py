@@ -37,9 +37,10 @@ async def prune_events(service: Webhooks, caller: Caller, through: int) -> int:
     dropped = 0
     while True:
         async with service.db.transaction() as conn:
-            count = await retention.drop_events(conn, caller, through, BATCH)
-        dropped += count
-        if count < BATCH:
+            events = await retention.drop_events(conn, caller, through, BATCH)
+            await erasure.clear_stored_responses(conn, caller, events)
+        dropped += len(events)
+        if len(events) < BATCH:
             return dropped
 
 

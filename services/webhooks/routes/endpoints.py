@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import msgspec
+
 from services.webhooks.actions.manage_endpoints import (
     change_endpoint,
     check_endpoint,
@@ -40,13 +42,12 @@ from shared.http.routes import Call, Routes
 from shared.wire import PageQuery
 
 
-async def may_repeat(service: Webhooks, call: Call[Any, Any]) -> None:
-    """The checks of the first request, also if the endpoint was deleted since."""
+async def may_repeat(service: Webhooks, call: Call[Any, Any], stored: bytes) -> None:
+    """The checks of the first request, also if the endpoint or the delivery was deleted since."""
     endpoint_id = call.path.get("endpoint_id")
+    if "delivery_id" in call.path:
+        endpoint_id = msgspec.json.decode(stored).get("endpoint_id")
     async with service.db.connection() as conn:
-        if "delivery_id" in call.path:
-            delivery = await deliveries.get(conn, call.caller, call.path["delivery_id"])
-            endpoint_id = delivery.endpoint_id if delivery else None
         view = await endpoints.view_of(conn, call.caller, endpoint_id) if endpoint_id else None
     if view is not None:
         refuse_wider_view(call.caller, view)

@@ -87,18 +87,31 @@ UPDATE deliveries SET erased = true, attempts = (
         attempt || '{"response_body": null, "response_headers": null}' ORDER BY place), '[]')
     FROM jsonb_array_elements(attempts) WITH ORDINALITY AS a (attempt, place))
 WHERE studio_id = $1 AND event_id = ANY($2::uuid[]) AND event_created_at = ANY($3::timestamptz[])
-RETURNING id, attempts <> '[]' AS attempted
+RETURNING attempts <> '[]' AS attempted
 """
+
+
+# Not by the delivery, which may be gone. A client rarely retries by hand.
+RETRIED = """
+SELECT client_id, key, body FROM idempotency_keys
+WHERE studio_id = $1 AND route = 'POST /webhook-deliveries/{delivery_id}/retry' AND http_status < 400
+  AND convert_from(body, 'UTF8')::jsonb ->> 'event_id' = ANY ($2::text[]) FOR UPDATE
+"""
+
+
+async def clear_stored_responses(conn: Connection, caller: Caller, event_ids: Sequence[str]) -> None:
+    """Responses of endpoints, in the responses that are stored for repeated retries."""
+    for stored in await conn.fetch(RETRIED, caller.studio_id, event_ids):
+        delivery = msgspec.json.decode(stored["body"])
+        for attempt in delivery["attempts"]:
+            attempt["response_body"] = None
+        await stored_responses.replace_body(conn, caller, stored, encode(delivery))
 
 
 async def clear_responses(conn: Connection, caller: Caller, events: Sequence[Mention]) -> tuple[int, int]:
     """How many deliveries these events have, and how many of them were attempted."""
     rows = await conn.fetch(CLEAR_RESPONSES, caller.studio_id, *columns(events, "id", "created_at"))
-    for stored in await stored_responses.of_resources(conn, caller, [row["id"] for row in rows]):
-        delivery = msgspec.json.decode(stored["body"])
-        for attempt in delivery["attempts"]:
-            attempt["response_body"] = None
-        await stored_responses.replace_body(conn, caller, stored, encode(delivery))
+    await clear_stored_responses(conn, caller, [event.id for event in events])
     return len(rows), sum(row["attempted"] for row in rows)
 
 

@@ -53,8 +53,9 @@ WITH old AS (
 )
 SELECT count(*) FROM gone
 """
+# Kept for as long as what was done to them can be repeated: a repetition is checked like the first request.
 PRUNE_ENDPOINTS = """
-DELETE FROM endpoints e WHERE e.deleted_at < now() - interval '1 minute'
+DELETE FROM endpoints e WHERE e.deleted_at < now() - interval '25 hours'
   AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.endpoint_id = e.id)
 """
 
@@ -76,10 +77,10 @@ WITH old AS MATERIALIZED (
     WHERE d.studio_id = $1 AND d.event_id = old.id AND d.event_created_at = old.created_at
 )
 DELETE FROM events e USING old WHERE e.studio_id = $1 AND e.id = old.id AND e.created_at = old.created_at
+RETURNING e.id
 """
 
 
-async def drop_events(conn: Connection, caller: Caller, through: int, limit: int) -> int:
-    """The oldest ones up to this sequence. How many there were."""
-    done = await conn.execute(DROP_EVENTS, caller.studio_id, through, limit)
-    return int(done.rsplit(" ", 1)[1])
+async def drop_events(conn: Connection, caller: Caller, through: int, limit: int) -> list[str]:
+    """The oldest ones up to this sequence. Their ids."""
+    return [row["id"] for row in await conn.fetch(DROP_EVENTS, caller.studio_id, through, limit)]

@@ -49,9 +49,12 @@ def idempotent_request(key: str, method: str, path: str, *parts: object) -> Idem
     return IdempotentRequest(key, route, hashlib.sha256(encode((route, *parts))).digest())
 
 
-def canonical(body: bytes) -> object:
-    """A JSON body whatever the order of its fields, as a part of a fingerprint."""
-    return msgspec.json.encode(msgspec.json.decode(body), order="sorted") if body else None
+def canonical(body: bytes) -> bytes:
+    """A JSON body whatever the order of its fields. One that only a check refuses is taken as it is."""
+    try:
+        return msgspec.json.encode(msgspec.json.decode(body), order="sorted")
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return body
 
 
 class Written(Struct, frozen=True):
@@ -65,11 +68,11 @@ async def once(
     request: IdempotentRequest,
     write: Callable[[], Awaitable[Written]],
     *,
-    may_repeat: Callable[[], Awaitable[None]],
+    may_repeat: Callable[[bytes], Awaitable[None]],
     resource_id: str | None = None,
     shown_once: str = "",
 ) -> Response:
-    """`write` joins the transaction of the key. `may_repeat` raises if the caller may not see the response.
+    """`write` joins the transaction of the key. `may_repeat` raises if the caller may not see this response.
 
     `resource_id` is what the write is about, where that is known before. `shown_once` is the field of the
     response that is stored as null.
@@ -77,9 +80,10 @@ async def once(
     async with db.transaction() as conn, db.joined(conn):
         claim = await stored_responses.claim(conn, caller, request.key)
         if claim.state == "stored":
-            if claim.fingerprint == request.fingerprint and claim.http_status != 404:
-                await may_repeat()
-            return replay(request, claim)
+            response = replay(request, claim)
+            if response.status != 404:
+                await may_repeat(response.body)
+            return response
         try:
             written = await write()
         except REPLAYABLE_ERRORS as problem:

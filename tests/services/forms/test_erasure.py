@@ -71,6 +71,16 @@ async def test_the_stored_response_of_an_erased_submission_is_anonymous(studio: 
     assert again["submitter_email"].endswith("@erased.invalid")
 
 
+async def test_that_a_form_is_a_draft_is_not_repeated_to_a_key_that_may_not_know(
+    studio: StudioClient,
+) -> None:
+    form, key = await studio.form(field("name"), status="draft"), new_id()
+    assert (await studio.submit(form, {"name": "Ann"}, key=key)).status == 409
+    assert (await studio.submit(form, {"name": "Ann"}, key=key)).status == 409
+    submits_only = frozenset({"form_submissions:write"})
+    assert (await studio.submit(form, {"name": "Ann"}, key=key, scopes=submits_only)).status == 404
+
+
 async def test_a_repeated_submission_is_not_checked_against_a_form_that_has_changed(
     studio: StudioClient,
 ) -> None:

@@ -88,7 +88,7 @@ async def test_a_narrower_key_of_the_same_client_cannot_use_a_wider_endpoint(cli
 
 
 async def test_a_narrower_key_cannot_repeat_what_it_may_not_do(client: StudioClient) -> None:
-    """Also once the endpoint is deleted. The key that did it gets its response again."""
+    """Also once the endpoint and the delivery are deleted. The key that did it gets its response again."""
     maker = client.caller(scopes=ALL_READS | {"forms:write"})
     made = await client.endpoint(HOOK, caller=maker)
     path = f"/webhook-endpoints/{made['id']}"
@@ -101,6 +101,16 @@ async def test_a_narrower_key_cannot_repeat_what_it_may_not_do(client: StudioCli
             (maker, first.status),
         ):
             assert (await client.call(method, target, caller=narrow, key=key)).status == status, target
+    other = await client.endpoint(HOOK, caller=maker)
+    [event] = await client.publish_some(1)
+    [sent] = (await client.call("GET", "/webhook-deliveries", caller=maker, event_id=event)).json()["data"]
+    retry, key = f"/webhook-deliveries/{sent['id']}/retry", new_id()
+    first = await client.call("POST", retry, caller=maker, key=key)
+    await client.call("DELETE", f"/webhook-endpoints/{other['id']}", caller=maker)
+    await client.sql("DELETE FROM deliveries")
+    elsewhere = client.caller(scopes=maker.scopes, location_ids=(new_id(),))
+    assert (await client.call("POST", retry, caller=elsewhere, key=key)).status == 404
+    assert (await client.call("POST", retry, caller=maker, key=key)).body == first.body
     wanted = {"url": HOOK, "event_types": ["booking.created"]}
     less, key = client.caller(scopes=ALL_READS - {"bookings:read"}), new_id()
     assert (await client.call("POST", "/webhook-endpoints", wanted, key=key)).status == 201
@@ -144,6 +154,16 @@ async def test_both_secrets_sign_while_a_rotation_overlaps(client: StudioClient,
     _, got = await receiver.until_count(2)
     assert len(got.headers["webhook-signature"].split(" ")) == 1
     Webhook(last["secret"]).verify(got.body, got.headers)
+
+
+async def test_a_default_that_is_spelled_out_makes_no_other_request(client: StudioClient) -> None:
+    made, key = await client.endpoint(HOOK), new_id()
+    path = f"/webhook-endpoints/{made['id']}/rotate-secret"
+    first = await client.call("POST", path, key=key)
+    for body in (None, {}, {"overlap_seconds": 86400}):
+        again = await client.call("POST", path, body, key=key)
+        assert again.json() == first.json() | {"secret": None}
+    assert (await client.call("POST", path, {"overlap_seconds": 1}, key=key)).status == 409
 
 
 async def test_secrets_are_encrypted_at_rest(client: StudioClient) -> None:
@@ -192,7 +212,7 @@ async def test_a_deleted_endpoint_takes_its_deliveries_with_it_later(
     await client.publish_some(5)
     await receiver.until_count(5)
     await client.call("DELETE", f"/webhook-endpoints/{made['id']}")
-    await client.sql("UPDATE endpoints SET deleted_at = now() - interval '1 hour'")
+    await client.sql("UPDATE endpoints SET deleted_at = now() - interval '26 hours'")
 
     async def pruned() -> bool:
         await prune_step(client.context)
