@@ -34,7 +34,8 @@ def get(path):
     key = {"X-Service-Key": os.environ["STUDIO_KEY"]}
     while True:
         try:
-            return json.load(request.urlopen(request.Request(os.environ["STUDIO_URL"] + path, headers=key)))
+            asked = request.Request(os.environ["STUDIO_URL"] + path, headers=key)
+            return json.load(request.urlopen(asked, timeout=60))
         except OSError as problem:  # Retry 429 and 5xx. 404 and 410 mean that it is not there any more.
             if getattr(problem, "code", 500) < 429:
                 return None if problem.code in (404, 410) else sys.exit(f"{path}: {problem}")

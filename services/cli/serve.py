@@ -14,6 +14,7 @@ from services.cli.secrets import with_secrets
 from shared.db.migrate import until_applied
 from shared.events.bus import open_bus
 from shared.http.asgi import ASGIApp
+from shared.http.connection_limits import ConnectionLimits
 from shared.http.server import Address, Listener, catch_stop_signals, listening, tune_garbage_collector
 from shared.http.service import OpenService, StartupPlaceholder
 from shared.observability.log import set_up_logging
@@ -84,7 +85,9 @@ def _listeners(settings: Settings, service: str, fronts: list[StartupPlaceholder
 
         return gateway_listeners(settings, *fronts)
     [front] = fronts
-    return [Listener(Address(service, settings.host, settings.port_of(service)), front)]
+    # Gateways hold a connection for each request that waits for events.
+    limits = ConnectionLimits(max_connections=16_384)
+    return [Listener(Address(service, settings.host, settings.port_of(service)), front, limits)]
 
 
 @asynccontextmanager

@@ -18,8 +18,9 @@ from shared.db.database import Database
 # here, which costs nothing while nobody waits.
 POLL_SECONDS: Final = 0.05
 IDLE_SECONDS: Final = 5.0
-# Events of a studio in one step.
-MOST: Final = 50
+# Events of a studio, and studios, in one step: what it holds in memory is bounded.
+MOST: Final = 20
+MOST_STUDIOS: Final = 50
 
 Matches = Callable[[asyncpg.Record], bool]
 
@@ -46,19 +47,21 @@ class Followers:
         # Of each studio that is waited for: up to which sequence everything was told.
         self._told: dict[str, int] = {}
 
-    async def wait(self, studio_id: str, after: int, matches: Matches, seconds: float) -> News:
-        """The next events after a sequence that match. None of them once the time is over."""
-        if self._told.setdefault(studio_id, after) > after:
+    async def wait(self, studio_id: str, latest: int, matches: Matches, seconds: float) -> News:
+        """The next events that match after the latest one that the caller knows; none if the time is over."""
+        if self._told.setdefault(studio_id, latest) > latest:
             # Others wait, and were told of events that this one has not seen.
-            return News((), after)
-        waiter = _Waiter(after, matches, asyncio.get_running_loop().create_future())
+            return News((), latest)
+        waiter = _Waiter(latest, matches, asyncio.get_running_loop().create_future())
         self._waiting.setdefault(studio_id, set()).add(waiter)
-        self.wakeup.notify()
+        if self.loop.idle != POLL_SECONDS:
+            self.wakeup.notify()
         try:
             async with asyncio.timeout(seconds):
                 return await waiter.news
         except TimeoutError:
-            return News((), waiter.until)
+            # It may have been told at this very moment.
+            return waiter.news.result() if _has_result(waiter.news) else News((), waiter.until)
         finally:
             self._waiting[studio_id].discard(waiter)
             if not self._waiting[studio_id]:
@@ -68,20 +71,22 @@ class Followers:
         self.loop.idle = POLL_SECONDS if self._told else IDLE_SECONDS
         if not self._told:
             return False
+        seen = dict(self._told)
         async with self._db.connection() as conn:
-            rows = await event_log.new_since(conn, self._told, MOST)
-        full = False
+            rows = await event_log.new_since(conn, seen, MOST, MOST_STUDIOS)
+        more, studios = False, 0
         for studio_id, group in groupby(rows, key=itemgetter("studio_id")):
             new = list(group)
-            full |= len(new) == MOST
+            studios += 1
+            more |= len(new) == MOST
             until = new[-1]["sequence"] if len(new) == MOST else new[0]["last_sequence"]
-            self._tell(studio_id, [row for row in new if row["id"] is not None], until)
-        return full
+            # Somebody who came since, after everybody had left, may have seen less.
+            if self._told.get(studio_id) == seen[studio_id]:
+                self._tell(studio_id, [row for row in new if row["id"] is not None], until)
+        return more or studios == MOST_STUDIOS
 
     def _tell(self, studio_id: str, rows: Sequence[asyncpg.Record], until: int) -> None:
-        if studio_id not in self._told:
-            return  # nobody waits any more
-        self._told[studio_id] = max(self._told[studio_id], until)
+        self._told[studio_id] = until
         for waiter in self._waiting[studio_id]:
             if waiter.news.done():
                 continue
@@ -93,3 +98,7 @@ class Followers:
             waiter.until = max(waiter.until, until)
             if events:
                 waiter.news.set_result(News(events, waiter.until))
+
+
+def _has_result(future: "asyncio.Future[News]") -> bool:
+    return future.done() and not future.cancelled()

@@ -1,23 +1,27 @@
 -- The time zone of a class: its location's; the studio's where it has none; else UTC. A name that this server does not know
 -- counts as none.
-CREATE OR REPLACE FUNCTION class_zone(p_studio uuid, p_location uuid) RETURNS text LANGUAGE plpgsql STABLE AS $$
+--
+-- FOR SHARE: whoever changes a zone waits for those who write a class with the old one, and then finds it. Classes are
+-- locked before locations and studios (store/locks.py).
+CREATE OR REPLACE FUNCTION class_zone(p_studio uuid, p_location uuid) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-    zone text;
+    of_location text;
+    of_studio text;
 BEGIN
-    FOR zone IN
-        SELECT timezone FROM (
-            SELECT timezone, 1 AS place FROM locations WHERE studio_id = p_studio AND id = p_location
-            UNION ALL SELECT timezone, 2 FROM studios WHERE id = p_studio) AS known
-        WHERE timezone IS NOT NULL ORDER BY place
-    LOOP
-        BEGIN
-            PERFORM now() AT TIME ZONE zone;
-            RETURN zone;
-        EXCEPTION WHEN invalid_parameter_value THEN
-            NULL;
-        END;
-    END LOOP;
-    RETURN 'UTC';
+    SELECT timezone INTO of_location FROM locations WHERE studio_id = p_studio AND id = p_location FOR SHARE;
+    IF of_location IS NOT NULL AND is_zone(of_location) THEN
+        RETURN of_location;
+    END IF;
+    SELECT timezone INTO of_studio FROM studios WHERE id = p_studio FOR SHARE;
+    RETURN CASE WHEN of_studio IS NOT NULL AND is_zone(of_studio) THEN of_studio ELSE 'UTC' END;
+END $$;
+
+CREATE OR REPLACE FUNCTION is_zone(p_name text) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    PERFORM now() AT TIME ZONE p_name;
+    RETURN true;
+EXCEPTION WHEN invalid_parameter_value THEN
+    RETURN false;
 END $$;
 
 -- Whoever adds a class. Not for updates: with a trigger that could change a column, every booking would compute the

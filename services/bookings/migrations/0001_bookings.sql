@@ -67,12 +67,20 @@ BEGIN
         || ',"capacity":' || capacity || ',"booked_count":';
 END $$;
 
--- The time on the clock at the class's place, without an offset.
-CREATE FUNCTION local_text(moment timestamptz, timezone text) RETURNS text LANGUAGE sql STABLE
-RETURN to_char(
-    moment AT TIME ZONE timezone,
-    CASE WHEN extract(microseconds FROM moment AT TIME ZONE 'UTC') % 1000000 = 0
-        THEN 'YYYY-MM-DD"T"HH24:MI:SS' ELSE 'YYYY-MM-DD"T"HH24:MI:SS.US' END);
+-- The time on the clock at the class's place, without an offset. Stored, so that lists, single reads and `on=` agree;
+-- after an update of the server's time zones, `UPDATE classes SET timezone = timezone` computes it again. A name that this
+-- server does not know counts as UTC: otherwise a dump could not be restored here.
+CREATE FUNCTION local_time_of(moment timestamptz, timezone text) RETURNS timestamp
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+    RETURN moment AT TIME ZONE timezone;
+EXCEPTION WHEN invalid_parameter_value THEN
+    RETURN moment AT TIME ZONE 'UTC';
+END $$;
+
+CREATE FUNCTION local_text(moment timestamp) RETURNS text LANGUAGE sql STABLE
+RETURN to_char(moment, CASE WHEN extract(microseconds FROM moment) % 1000000 = 0
+    THEN 'YYYY-MM-DD"T"HH24:MI:SS' ELSE 'YYYY-MM-DD"T"HH24:MI:SS.US' END);
 
 CREATE FUNCTION class_json_tail(
     allow_waitlist boolean, spot_selection_mode text, status text, visible boolean, timezone text,
@@ -83,7 +91,7 @@ BEGIN
         || ',"spot_selection_mode":' || bookings.json_text(spot_selection_mode)
         || ',"status":' || bookings.json_text(status) || ',"visible":' || visible
         || ',"timezone":' || bookings.json_text(timezone)
-        || ',"start_local":"' || bookings.local_text(start_time, timezone) || '"}';
+        || ',"start_local":"' || bookings.local_text(bookings.local_time_of(start_time, timezone)) || '"}';
 END $$;
 
 -- The class row is the lock of everything that happens in the class; its counters are kept under that lock.
@@ -109,6 +117,7 @@ CREATE TABLE classes (
     status              text        NOT NULL CHECK (status IN ('scheduled', 'completed', 'cancelled')),
     visible             boolean     NOT NULL,
     timezone            text        NOT NULL DEFAULT 'UTC',
+    start_local         timestamp   GENERATED ALWAYS AS (local_time_of(start_time, timezone)) STORED,
     version             integer     NOT NULL DEFAULT 1,
     json_head           text        GENERATED ALWAYS AS (class_json_head(
         id, title, description, class_type_id, location_id, room_id, instructor_id, start_time, end_time,

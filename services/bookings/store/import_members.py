@@ -24,17 +24,25 @@ ON CONFLICT (id) DO UPDATE SET
     late_fee_amount = excluded.late_fee_amount,
     late_fee_currency = excluded.late_fee_currency, forfeit_credit = excluded.forfeit_credit
 WHERE studios IS DISTINCT FROM excluded
+RETURNING id
 """
 
 
-MOVED_STUDIOS = """
-SELECT line.id FROM jsonb_to_recordset($1) AS line (id uuid, timezone text)
-LEFT JOIN studios s ON s.id = line.id WHERE s.timezone IS DISTINCT FROM line.timezone
+# Classes that may get another zone, by the studio or the location of a line. They are locked before the line
+# is written: classes come first (store/locks.py).
+LOCK_CLASSES_OF_STUDIOS = """
+SELECT FROM classes c WHERE c.studio_id IN (
+    SELECT line.id FROM jsonb_to_recordset($1) AS line (id uuid, timezone text)
+    LEFT JOIN studios s ON s.id = line.id WHERE s.timezone IS DISTINCT FROM line.timezone)
+ORDER BY c.studio_id, c.id FOR NO KEY UPDATE
 """
-MOVED_LOCATIONS = """
-SELECT line.studio_id FROM jsonb_to_recordset($1) AS line (studio_id uuid, id uuid, timezone text)
-JOIN locations l ON l.studio_id = line.studio_id AND l.id = line.id
-WHERE l.timezone IS DISTINCT FROM line.timezone
+LOCK_CLASSES_OF_LOCATIONS = """
+SELECT FROM classes c WHERE (c.studio_id, c.location_id) IN (
+    SELECT line.studio_id, line.id
+    FROM jsonb_to_recordset($1) AS line (studio_id uuid, id uuid, timezone text)
+    LEFT JOIN locations l ON l.studio_id = line.studio_id AND l.id = line.id
+    WHERE l.timezone IS DISTINCT FROM line.timezone)
+ORDER BY c.studio_id, c.id FOR NO KEY UPDATE
 """
 # Without events of the classes: that of the studio or the location says it.
 UPDATE_ZONES = """
@@ -46,16 +54,15 @@ WHERE c.studio_id = place.studio_id AND c.location_id IS NOT DISTINCT FROM place
 """
 
 
-async def _write_zones(conn: Connection, moved: str, write: str, rows: Rows) -> None:
-    """Classes of the studios whose zones change get theirs again."""
-    studios = {row[0] for row in await conn.fetch(moved, rows)}
-    await conn.execute(write, rows)
-    if studios:
-        await conn.execute(UPDATE_ZONES, list(studios))
+async def _write_zones(conn: Connection, lock: str, write: str, rows: Rows) -> None:
+    """Classes of the studios whose zones may have changed get theirs again."""
+    await conn.execute(lock, rows)
+    if changed := {row[0] for row in await conn.fetch(write, rows)}:
+        await conn.execute(UPDATE_ZONES, list(changed))
 
 
 async def write_studios(conn: Connection, rows: Rows) -> None:
-    await _write_zones(conn, MOVED_STUDIOS, WRITE_STUDIOS, rows)
+    await _write_zones(conn, LOCK_CLASSES_OF_STUDIOS, WRITE_STUDIOS, rows)
 
 
 STUDIOS = Importer(line=wire.ImportedStudio, write=write_studios)
@@ -66,11 +73,12 @@ INSERT INTO locations (studio_id, id, timezone)
 SELECT studio_id, id, timezone FROM jsonb_populate_recordset(NULL::locations, $1)
 ON CONFLICT (studio_id, id) DO UPDATE SET timezone = excluded.timezone
 WHERE locations.timezone IS DISTINCT FROM excluded.timezone
+RETURNING studio_id
 """
 
 
 async def write_locations(conn: Connection, rows: Rows) -> None:
-    await _write_zones(conn, MOVED_LOCATIONS, WRITE_LOCATIONS, rows)
+    await _write_zones(conn, LOCK_CLASSES_OF_LOCATIONS, WRITE_LOCATIONS, rows)
 
 
 LOCATIONS = Importer(line=wire.ImportedLocation, write=write_locations)

@@ -76,7 +76,7 @@ class PartnerRequest:
 
     __slots__ = (
         "address", "bucket", "cost", "headers", "id", "key", "method", "path", "raw_headers", "receive",
-        "route", "scope", "span", "target", "traceparent",
+        "route", "scope", "span", "target", "traceparent", "waited",
     )  # fmt: skip
 
     def __init__(self, scope: Any, receive: Receive, proxies: TrustedProxies) -> None:
@@ -97,6 +97,8 @@ class PartnerRequest:
         self.bucket: TokenBucket | ReservedBucket | None = None
         self.route: PartnerRoute | None = None
         self.span: Span | None = None
+        # Seconds in which it only waited for an event: they are not counted as slowness.
+        self.waited = 0.0
         trace = self.headers.get(TRACE_HEADER)
         self.traceparent = valid_traceparent(trace.decode("latin-1")) if trace else None
 
@@ -142,7 +144,7 @@ class PartnerApi:
                 response = _as_forwarded(response_for(problem, request.id))
         await self._send(send, request, response)
         seconds = time.perf_counter() - started
-        self._metrics[request.route].observe(response.status, seconds)
+        self._metrics[request.route].observe(response.status, seconds - request.waited)
         if request.span is not None:
             request.span.end(
                 failed=response.status >= 500,
@@ -195,19 +197,24 @@ class PartnerApi:
         self, request: PartnerRequest, route: PartnerRoute, key: CachedKey, seconds: float
     ) -> UpstreamResponse:
         """Once this process is being stopped, what there is now. Meanwhile the key may have ended."""
+        stopping: asyncio.Event | None = request.scope.get(STOPPING)
+        began = time.perf_counter()
+        mark_authenticated(request.scope)
         with self._waits.one_more((key.caller.client_id, bool(key.session_id))):
-            waiting = self._forward(request, route, key, WAITING)
             try:
                 async with asyncio.timeout(seconds + GRACE):
-                    response = await unless_ended(waiting, request.receive, request.scope.get(STOPPING))
+                    waiting = self._forward(request, route, key, WAITING)
+                    response = await unless_ended(waiting, request.receive, stopping)
             except TimeoutError:
                 raise UpstreamTimeout from None
-        if response is None:
+        request.waited = time.perf_counter() - began
+        if response is None and stopping is not None and stopping.is_set():
             query = without_wait(request.scope["query_string"])
             request.target = request.path[len(PREFIX) :] + b"?" + query
-            response = await self._forward(request, route, key)
+            response = await self._forward(request, route, key, WAITING)
         request.key = await self._authenticate(request)
-        return response
+        # Nobody reads it if the client has hung up.
+        return response or UpstreamResponse(204, [], b"")
 
     async def _authenticate(self, request: PartnerRequest) -> CachedKey:
         text = request.headers.get(KEY_HEADER)
@@ -251,7 +258,7 @@ class PartnerApi:
             (CALLER_HEADER, self._key_cache.signed_caller(key, route.owner)),
             (REQUEST_ID_HEADER, request.id.encode()),
         ]
-        request.span = begin(f"{request.method} {route.path}", request.traceparent, "server")
+        request.span = request.span or begin(f"{request.method} {route.path}", request.traceparent, "server")
         if request.span is not None:
             request.traceparent = request.span.traceparent
         if request.traceparent is not None:

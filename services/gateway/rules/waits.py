@@ -19,7 +19,7 @@ MOST_OF_CLIENT: Final = 10
 
 def seconds_of(query: bytes) -> int:
     """0 if it does not wait, or asks for what the service refuses."""
-    if b"wait=" not in query:
+    if b"wait=" not in query and b"%" not in query:
         return 0
     try:
         seconds = int(dict(parse_qsl(query.decode("ascii"))).get("wait", "0"))

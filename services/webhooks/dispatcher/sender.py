@@ -158,10 +158,11 @@ MAX_HEADER = 100
 
 def first_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """For the delivery log."""
-    return {
-        name.lower()[:MAX_HEADER]: storable_text(value[:MAX_HEADER].encode("utf-8", "replace"))
-        for name, value in islice(headers.items(), MAX_HEADERS)
-    }
+    return {_storable(name.lower()): _storable(value) for name, value in islice(headers.items(), MAX_HEADERS)}
+
+
+def _storable(header: str) -> str:
+    return storable_text(header[:MAX_HEADER].encode("utf-8", "replace"))
 
 
 def storable_text(raw: bytes) -> str:

@@ -104,8 +104,7 @@ async def follow_events(service: Webhooks, call: Call[FollowQuery, None]) -> Res
     start = query.after_sequence or 0
     page = await _read(service, call.caller, query, start)
     while query.wait and not page.events and (left := ends - time.monotonic()) > 0:
-        start = max(start, page.latest)
-        news = await _news(service, call, start, left)
+        news = await _news(service, call, page.latest, left)
         if news is None:
             break
         page.latest = max(page.latest, news.until)
@@ -114,22 +113,23 @@ async def follow_events(service: Webhooks, call: Call[FollowQuery, None]) -> Res
                 news.events, query.limit, lambda event: len(event.body)
             )
         elif time.monotonic() < ends:
-            page = await _read(service, call.caller, query, start)
+            page = await _read(service, call.caller, query, max(start, page.latest))
     return page.response()
 
 
-async def _news(service: Webhooks, call: Call[FollowQuery, None], after: int, seconds: float) -> News | None:
+async def _news(service: Webhooks, call: Call[FollowQuery, None], latest: int, seconds: float) -> News | None:
     """None if this process is being stopped, or the caller has hung up."""
     query = call.query
 
     def matches(row: Any) -> bool:
         return (
-            event_log.may_see(call.caller, row)
+            row["sequence"] > (query.after_sequence or 0)
+            and event_log.may_see(call.caller, row)
             and query.type in (None, kind_of(row["type"]))
             and query.request_id in (None, row["request_id"])
         )
 
-    waiting = service.followers.wait(call.caller.studio_id, after, matches, seconds)
+    waiting = service.followers.wait(call.caller.studio_id, latest, matches, seconds)
     return await unless_ended(waiting, call.receive, call.stopping)
 
 

@@ -270,9 +270,10 @@ async def list_events(
 
 # In one snapshot: a studio's counter moves in the transaction of its events.
 NEW_SINCE = """
-SELECT s.studio_id, c.last_sequence, e.*
-FROM unnest($1::uuid[], $2::bigint[]) AS s (studio_id, seen)
-JOIN event_counters c ON c.studio_id = s.studio_id AND c.last_sequence > s.seen
+SELECT s.studio_id, s.last_sequence, e.*
+FROM (
+    SELECT s.studio_id, s.seen, c.last_sequence FROM unnest($1::uuid[], $2::bigint[]) AS s (studio_id, seen)
+    JOIN event_counters c ON c.studio_id = s.studio_id AND c.last_sequence > s.seen LIMIT $4) AS s
 LEFT JOIN LATERAL (
     SELECT id, sequence, type, location_id, client_id, moved_to, request_id, body FROM events
     WHERE studio_id = s.studio_id AND sequence > s.seen ORDER BY sequence LIMIT $3) AS e ON true
@@ -280,6 +281,8 @@ ORDER BY s.studio_id, e.sequence
 """
 
 
-async def new_since(conn: Connection, seen: Mapping[str, int], limit: int) -> list[asyncpg.Record]:
-    """The next events of each studio after the sequence that is known of it, across studios."""
-    return await conn.fetch(NEW_SINCE, list(seen), list(seen.values()), limit)
+async def new_since(
+    conn: Connection, seen: Mapping[str, int], limit: int, studios: int
+) -> list[asyncpg.Record]:
+    """The next events of some studios after the sequence that is known of each."""
+    return await conn.fetch(NEW_SINCE, list(seen), list(seen.values()), limit, studios)

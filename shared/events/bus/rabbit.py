@@ -51,7 +51,7 @@ class RabbitBus:
         self._misconfigured: str | None = None
 
     async def link(self, queue: Queue, service: str, on_reply: OnReply) -> Link:
-        link = RabbitLink(queue, on_reply)
+        link = RabbitLink(queue, on_reply, declares=declares(service))
         try:
             async with asyncio.timeout(OPEN_TIMEOUT):
                 await link.open(self.url, service)
@@ -104,9 +104,10 @@ class RabbitBus:
 class RabbitLink:
     """Batches out, replies in, on one connection. The queue of replies lives as long as the connection."""
 
-    def __init__(self, queue: Queue, on_reply: OnReply) -> None:
+    def __init__(self, queue: Queue, on_reply: OnReply, *, declares: bool) -> None:
         self._queue = queue
         self._on_reply = on_reply
+        self._declares = declares
         self._connection: AbstractConnection | None = None
         self._channel: AbstractChannel | None = None
         self._underlay: Any = None
@@ -125,10 +126,7 @@ class RabbitLink:
             publisher_confirms=True, on_return_raises=True
         )
         await broker.refuse_old_broker(channel)
-        if declares(service):
-            await broker.declare_all(channel)
-        else:
-            await broker.expect(channel, self._queue, 0)
+        await (broker.declare_all(channel) if self._declares else broker.expect(channel, self._queue, 0))
         self._replies = f"{service}.replies.{new_id()}"
         self._inbox = await channel.declare_queue(self._replies, exclusive=True, auto_delete=True)
         await self._inbox.bind(self._queue.replies, routing_key=self._replies)
@@ -159,8 +157,10 @@ class RabbitLink:
                     wait=False,
                 )
         except DeliveryError as problem:
-            # The queue is missing, or refuses. Its session starts over, until the queue is declared again.
+            # The queue is missing, or refuses. Its session starts over, until the queue is declared again: by
+            # its consumer, or by a new link if this service declares.
             log.warning("batch_not_taken", queue=key, error=type(problem).__name__)
+            self._failed = self._failed or self._declares
             self._on_reply(Reply(batch.partition, batch.session, start_over=True))
         except BROKER_PROBLEMS as problem:
             if not self._failed:

@@ -28,7 +28,14 @@ EXPORTED = {"catalog": catalog.SECTIONS, "bookings": bookings.SECTIONS, "forms":
 # Computed from other columns, derived again by the import, or not the studio's own.
 LEFT_OUT = {
     "bookings.bookings": {"location_id"},
-    "bookings.classes": {"booked_count", "waitlist_count", "json_head", "json_tail", "timezone"},
+    "bookings.classes": {
+        "booked_count",
+        "waitlist_count",
+        "json_head",
+        "json_tail",
+        "timezone",
+        "start_local",
+    },
     "bookings.memberships": {"due_at"},
     "bookings.waitlist": {"imported_as", "location_id"},
     "bookings.studios": {"timezone"},

@@ -11,7 +11,7 @@ import pytest
 
 from shared.background import Wakeup, running
 from shared.db.database import Database
-from shared.events.bus import EVENT_LOG
+from shared.events.bus import EVENT_LOG, NEW_MEMBERS
 from shared.events.bus.broker import Misconfigured, refuse_old_broker
 from shared.events.bus.rabbit import RabbitBus
 from shared.events.relay import Relay
@@ -91,6 +91,32 @@ async def test_nothing_is_lost_or_reordered(
         await until_empty(db)
     for id_, _ in resources:
         assert log.versions[id_] == list(range(1, written + 1))
+
+
+@pytest.mark.timeout(120)
+async def test_a_queue_that_only_its_sender_declares_comes_back(amqp_url: str, db: Database) -> None:
+    """That of another service, which may not declare it: the event log's service forwards to it."""
+    log, wakeup = Log(), Wakeup()
+    sending, receiving = RabbitBus(amqp_url, "webhooks"), RabbitBus(amqp_url, "forms")
+    relay = Relay(db, sending, wakeup, service="webhooks", queue=NEW_MEMBERS, reply_seconds=2.0)
+    resource, studio = new_id(), new_id()
+    try:
+        async with running(relay.loops):
+            await write(db, [event(resource, 1, studio)])
+            wakeup.notify()
+            await receiving.subscribe(NEW_MEMBERS, log, ready=at_once)
+            receiving.assign(NEW_MEMBERS, NEW_MEMBERS.all_partitions)
+            await until_empty(db)
+            async with await aio_pika.connect(amqp_url) as connection:
+                await (await connection.channel()).queue_delete(NEW_MEMBERS.partition(0))
+            await write(db, [event(resource, 2, studio)])
+            wakeup.notify()
+            await until_empty(db)
+    finally:
+        await relay.stop()
+        await receiving.close()
+        await sending.close()
+    assert log.versions[resource] == [1, 2]
 
 
 async def test_partitions_move_between_replicas(amqp_url: str, db: Database) -> None:
