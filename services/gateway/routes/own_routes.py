@@ -91,8 +91,8 @@ async def get_idempotency_key(context: KeyContext, call: Call[None, None]) -> Id
     async with context.db.connection() as conn:
         own = await state_of_key(conn, call.caller, call.path["key"])
     owners = [owner for owner in WRITERS if owner != GATEWAY]
-    asked = (_state_in(context, owner, call) for owner in owners)
-    others = await asyncio.gather(*asked, return_exceptions=True)
+    lookups = (_state_in(context, owner, call) for owner in owners)
+    others = await asyncio.gather(*lookups, return_exceptions=True)
     states = [state for state in (own, *others) if isinstance(state, IdempotencyKeyState)]
     if not states:
         # If one could not be asked, nobody knows.
