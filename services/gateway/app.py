@@ -19,7 +19,7 @@ from services.gateway.routes.own_routes import KeyContext
 from services.gateway.routes.partner import PartnerApi
 from services.gateway.routes.partner_port import PartnerPort
 from services.gateway.rules.rate_limit import ClientLimits, FailedKeyLimits
-from services.gateway.rules.waits import GRACE, LONGEST, MOST_CONNECTIONS
+from services.gateway.rules.waits import GRACE, LONGEST, POOL_SIZE
 from services.gateway.shared_rate_limits import SharedLimits
 from services.gateway.store.old_rows import delete_old_rows
 from services.gateway.upstream import HttpUpstream, Upstream
@@ -86,7 +86,7 @@ def http_upstreams(settings: Settings, *, response_timeout: float) -> dict[str, 
 def waiting_upstream(settings: Settings) -> Upstream:
     """Each request that waits holds a connection, so these have a pool of their own."""
     return HttpUpstream(
-        settings.url_of("webhooks"), response_timeout=LONGEST + GRACE, max_connections=MOST_CONNECTIONS
+        settings.url_of("webhooks"), response_timeout=LONGEST + GRACE, max_connections=POOL_SIZE
     )
 
 

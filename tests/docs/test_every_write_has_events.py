@@ -20,6 +20,7 @@ from tests.harness.system import System
 OWN = "The caller's own setting, of which it hears in the answer."
 READS = "It only computes an answer."
 SENDS = "It sends again what was told before."
+DROPS = "It drops what was told before."
 
 
 class Act(Struct, frozen=True):
@@ -47,6 +48,7 @@ WRITES: dict[str, Act | str] = {
         {"class_id": "class", "member_id": "member", "join_waitlist": True}, makes=("booking",)
     ),
     "POST /bookings/preview": READS,
+    "POST /staff/events/prune": DROPS,
     "DELETE /bookings/{booking_id}": Act(path={"booking_id": "booking"}),
     "POST /staff/classes": Act(
         {"title": "New", "capacity": 3, "start_time": soon(days=1), "end_time": soon(days=2)},

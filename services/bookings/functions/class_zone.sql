@@ -8,12 +8,12 @@ DECLARE
     of_location text;
     of_studio text;
 BEGIN
-    SELECT timezone INTO of_location FROM locations WHERE studio_id = p_studio AND id = p_location FOR SHARE;
-    IF of_location IS NOT NULL AND is_zone(of_location) THEN
+    SELECT timezone INTO of_location FROM bookings.locations WHERE studio_id = p_studio AND id = p_location FOR SHARE;
+    IF of_location IS NOT NULL AND bookings.is_zone(of_location) THEN
         RETURN of_location;
     END IF;
-    SELECT timezone INTO of_studio FROM studios WHERE id = p_studio FOR SHARE;
-    RETURN CASE WHEN of_studio IS NOT NULL AND is_zone(of_studio) THEN of_studio ELSE 'UTC' END;
+    SELECT timezone INTO of_studio FROM bookings.studios WHERE id = p_studio FOR SHARE;
+    RETURN CASE WHEN of_studio IS NOT NULL AND bookings.is_zone(of_studio) THEN of_studio ELSE 'UTC' END;
 END $$;
 
 CREATE OR REPLACE FUNCTION is_zone(p_name text) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
@@ -28,7 +28,7 @@ END $$;
 -- class's JSON again. store/classes.py sets the zone of a class that moves.
 CREATE OR REPLACE FUNCTION set_class_zone() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    NEW.timezone := class_zone(NEW.studio_id, NEW.location_id);
+    NEW.timezone := bookings.class_zone(NEW.studio_id, NEW.location_id);
     RETURN NEW;
 END $$;
 

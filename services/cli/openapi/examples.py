@@ -71,6 +71,7 @@ PATH_EXAMPLES: Final = {
 }
 # Where a query field makes the sample work or clearer, and where a write needs a row that nothing else uses.
 BY_OPERATION: Final[dict[str, dict[str, str]]] = {
+    "list_deliveries_of_event": {"event_id": EVENT_ID},
     "list_export": {"studio": STUDIO},
     "import_lines": {"studio": STUDIO},
     "cancel_class": {"class_id": FULL_CLASS.id},

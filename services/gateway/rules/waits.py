@@ -13,8 +13,8 @@ WAITING: Final = "waiting"
 LONGEST: Final = 25
 # What a wait may take longer than it asked for.
 GRACE: Final = 10.0
-MOST_CONNECTIONS: Final = 4096
-MOST_OF_CLIENT: Final = 10
+POOL_SIZE: Final = 4096
+MAX_WAITS: Final = 10
 
 
 def seconds_of(query: bytes) -> int:
@@ -39,7 +39,7 @@ class Waits:
 
     @contextmanager
     def one_more(self, client: Hashable) -> Iterator[None]:
-        if self._running[client] >= MOST_OF_CLIENT:
+        if self._running[client] >= MAX_WAITS:
             raise TooManyWaits(1)
         self._running[client] += 1
         try:

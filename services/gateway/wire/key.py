@@ -137,10 +137,7 @@ class OwnConsoleSession(Resource, kw_only=True):
     """A link into the console. It works once, within ten minutes."""
 
     object: Literal["console_session"] = "console_session"
-    url: Annotated[
-        str | None,
-        Meta(description="The link, with its token in the fragment. Null in a response that you get again."),
-    ]
+    url: str | None
     expires_at: Instant
 
 

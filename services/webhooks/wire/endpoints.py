@@ -62,7 +62,7 @@ class Endpoint(Resource, kw_only=True):
 class EndpointWithSecret(Endpoint, kw_only=True):
     """Only the responses to create and rotate show the secret."""
 
-    secret: Annotated[str | None, Meta(description="Null in a response that you get again.")]
+    secret: str | None
 
 
 class RotateSecret(Body, frozen=True, kw_only=True):

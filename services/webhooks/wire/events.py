@@ -93,7 +93,9 @@ class Position(Struct):
 
 
 class PruneEvents(Body, frozen=True, kw_only=True):
-    through: Annotated[int, Meta(ge=1, le=2**62, description="The last sequence number that is dropped.")]
+    through: Annotated[
+        int, Meta(ge=0, le=2**62, description="The last sequence number that is dropped; 0 for none.")
+    ]
 
 
 class EventsPruned(Struct):

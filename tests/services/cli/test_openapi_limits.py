@@ -30,7 +30,7 @@ LIMIT_NAME = re.compile(
 REFUSING = re.compile(
     r"(shared\.(errors|phones|emails|wire|http\.(routes|decoding|json_limits|value_checks|body_problems)))"
     r"|services\.(bookings|catalog|forms|webhooks)\.(rules|wire|actions)\..*"
-    r"|services\.gateway\.(rules\.rate_limit|actions\.open_console)"
+    r"|services\.gateway\.(rules\.(rate_limit|waits)|actions\.open_console)"
 )
 # Limits that refuse nobody: what the server keeps, reads or does at a time.
 OWN = {

@@ -1,6 +1,6 @@
 """Real ids for every parameter of every route, and a request to any route with them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime
 
 from services.cli.demo import STUDIO_ID, demo_lines
@@ -54,7 +54,13 @@ async def demo_ids_in(system: System) -> dict[str, str]:
     return _ids
 
 
+def query_of(route: PartnerRoute, ids: Mapping[str, str]) -> str:
+    """The route's path, with the query that it needs."""
+    needed = f"?event_id={ids['event_id']}" if route.path == "/webhook-deliveries" else ""
+    return route.path.format(**ids) + (needed if route.method == "GET" else "")
+
+
 async def call(client: Client, route: PartnerRoute, ids: dict[str, str]) -> Reply:
-    path = route.path.format(**ids)
+    path = query_of(route, ids)
     body = BODIES.get(f"{route.method} {route.path}")
     return await client.send(route.method, path, body, headers={"Idempotency-Key": new_id()})

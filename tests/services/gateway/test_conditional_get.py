@@ -12,7 +12,7 @@ from shared.wire import new_id
 from tests.harness.bookable_studio import bookable
 from tests.harness.http import Client, Reply, created
 from tests.harness.system import System
-from tests.services.gateway.demo_ids import call, demo_ids_in
+from tests.services.gateway.demo_ids import call, demo_ids_in, query_of
 
 # It tells the present instant, so no response comes twice.
 UNTAGGED = "/bookings/{booking_id}/cancellation-preview"
@@ -21,7 +21,12 @@ READS = [route for route in ROUTES if route.method == "GET" and route.path != UN
 VARYING = {"content-length", "date", "x-request-id", "ratelimit-remaining", "ratelimit-reset"}
 # Deliveries to an endpoint that does not answer are attempted again; each request is soon in the list of
 # requests.
-CHANGING = ("/webhook-endpoints/{endpoint_id}/deliveries", "/requests")
+CHANGING = (
+    "/webhook-endpoints/{endpoint_id}/deliveries",
+    "/webhook-deliveries",
+    "/webhook-deliveries/{delivery_id}",
+    "/requests",
+)
 
 
 def lasting(headers: Mapping[str, str]) -> dict[str, str]:
@@ -48,7 +53,7 @@ async def owner_of_everything(system: System) -> tuple[Client, dict[str, str]]:
 
 
 async def ask(client: Client, route: PartnerRoute, ids: Mapping[str, str], tags: str) -> Reply:
-    return await client.send("GET", route.path.format(**ids), headers={"If-None-Match": tags})
+    return await client.send("GET", query_of(route, ids), headers={"If-None-Match": tags})
 
 
 @pytest.mark.parametrize("route", READS, ids=lambda route: route.path)

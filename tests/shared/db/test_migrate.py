@@ -8,7 +8,7 @@ import asyncpg
 import pytest
 
 from shared.db.database import service_url
-from shared.db.migrate import MigrationProblem, migrate, migration_files
+from shared.db.migrate import MigrationProblem, function_files, migrate, migration_files
 from shared.settings import SERVICES
 from tests.harness.databases import connected
 from tests.harness.servers import Postgres
@@ -52,6 +52,7 @@ async def test_a_migration_killed_before_its_record_has_not_happened(postgres: P
         await conn.execute("DROP TRIGGER killer ON gateway.schema_migrations")
         await conn.close()
         files = [found for found, _ in migration_files("gateway")]
+        files += [f"functions/{file.name}" for file in function_files("gateway")]
         assert await migrate(postgres.url_of(name), ["gateway"]) == {"gateway": files}
     finally:
         await admin.execute(f"DROP DATABASE {name} WITH (FORCE)")

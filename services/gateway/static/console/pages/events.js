@@ -32,7 +32,7 @@ export async function render(view) {
     while (rows.body.children.length > SHOWN) rows.body.lastChild.remove();
     rows.add([]);
   }
-  async function follow() {
+  async function follow(shown = signal) {
     try {
       if (last === null) {
         const newest = await api.get("/events", { order: "desc", type, limit: SHOWN }, { signal });
@@ -42,13 +42,13 @@ export async function render(view) {
         state.textContent = "Live";
         return;
       }
-      const page = await api.get("/events", { after_sequence: last, type, limit: 100, wait: 20 }, { signal, quiet: true });
+      const page = await api.get("/events", { after_sequence: last, type, limit: 100, wait: 20 }, { signal: shown, quiet: true });
       last = page.has_more ? page.data.at(-1).sequence : page.latest_sequence;
       show(page.data.toReversed());
       state.textContent = "Live";
     } catch (error) {
       if (error.code === "events_expired") last = null;
-      if (!signal.aborted) state.textContent = `Paused: ${error.message}`;
+      if (!shown.aborted) state.textContent = `Paused: ${error.message}`;
     }
   }
   await follow();
