@@ -102,9 +102,13 @@ async def follow_events(service: Webhooks, call: Call[FollowQuery, None]) -> Res
         raise Invalid([Problem(("query", "wait"), text, "value_error")])
     ends = time.monotonic() + query.wait
     start = query.after_sequence or 0
-    page = await _read(service, call.caller, query, start)
+    followed = service.followers.has_nothing_after(call.caller.studio_id, query.after_sequence)
+    if query.wait and followed is not None:
+        page = _Page((), False, followed.told, followed.oldest)
+    else:
+        page = await _read(service, call.caller, query, start)
     while query.wait and not page.events and (left := ends - time.monotonic()) > 0:
-        news = await _news(service, call, page.latest, left)
+        news = await _news(service, call, page, left)
         if news is None:
             break
         page.latest = max(page.latest, news.until)
@@ -117,7 +121,7 @@ async def follow_events(service: Webhooks, call: Call[FollowQuery, None]) -> Res
     return page.response()
 
 
-async def _news(service: Webhooks, call: Call[FollowQuery, None], latest: int, seconds: float) -> News | None:
+async def _news(service: Webhooks, call: Call[FollowQuery, None], page: _Page, seconds: float) -> News | None:
     """None if this process is being stopped, or the caller has hung up."""
     query = call.query
 
@@ -129,7 +133,7 @@ async def _news(service: Webhooks, call: Call[FollowQuery, None], latest: int, s
             and query.request_id in (None, row["request_id"])
         )
 
-    waiting = service.followers.wait(call.caller.studio_id, latest, matches, seconds)
+    waiting = service.followers.wait(call.caller.studio_id, page.latest, page.oldest, matches, seconds)
     return await unless_ended(waiting, call.receive, call.stopping)
 
 
