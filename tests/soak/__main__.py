@@ -17,6 +17,7 @@ FOLDER = Path(__file__).parent
 ALONE = (
     "console_at_size",
     "database_layouts",
+    "followers",
     "forms_at_size",
     "hostile",
     "isolation",
