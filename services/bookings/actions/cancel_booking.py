@@ -62,10 +62,10 @@ async def terms_of(
     if booking.status is BookingStatus.CANCELLED:
         receipt = await save_class_changes.read_receipt(conn, caller, booking.id)
         raise BookingAlreadyCancelled(details={"receipt": receipt})
-    held = booking.held(locked.class_.start_time)
-    if not may_cancel(held, locked.now):
+    seat = booking.to_cancel(locked.class_.start_time)
+    if not may_cancel(seat, locked.now):
         raise BookingNotCancellable(details={"status": booking.status})
-    return terms_for_member(held, policy, locked.now)
+    return terms_for_member(seat, policy, locked.now)
 
 
 def _refuse_worse_terms(terms: Terms, query: CancelQuery) -> None:

@@ -204,7 +204,7 @@ async def promote_waitlist(
     by_id = {entry.id: entry for entry in candidates}
     for entry_id in decision.skipped:
         booking = changes.bookings[by_id[entry_id].booking_id]
-        terms = terms_by_studio(booking.held(class_.start_time), policy, changes.now)
+        terms = terms_by_studio(booking.to_cancel(class_.start_time), policy, changes.now)
         changes.cancel(booking, terms, None, WaitlistStatus.SKIPPED)
     for promoted in decision.promoted:
         entry = by_id[promoted.entry_id]

@@ -129,7 +129,7 @@ async def release_everybody(conn: Connection, changes: ClassChanges, reason: str
     live = await bookings.read_live(conn, changes.caller, changes.class_.id)
     await changes.lock_members(conn, {booking.member_id for booking in live})
     for booking in live:
-        terms = terms_by_studio(booking.held(changes.class_.start_time), policy, changes.now)
+        terms = terms_by_studio(booking.to_cancel(changes.class_.start_time), policy, changes.now)
         changes.cancel(changes.bookings.setdefault(booking.id, booking), terms, reason)
 
 

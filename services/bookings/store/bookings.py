@@ -6,7 +6,7 @@ import asyncpg
 import msgspec
 from msgspec import Struct
 
-from services.bookings.rules.cancellation import HeldBooking
+from services.bookings.rules.cancellation import BookingToCancel
 from services.bookings.rules.class_times import clamp_to_supported_years
 from services.bookings.store.keyset_pages import (
     Filters,
@@ -57,8 +57,8 @@ class BookingRow(Struct, kw_only=True):
             updated_at=self.updated_at,
         )
 
-    def held(self, start_time: datetime) -> HeldBooking:
-        return HeldBooking(
+    def to_cancel(self, start_time: datetime) -> BookingToCancel:
+        return BookingToCancel(
             status=self.status,
             start_time=start_time,
             credits_charged=self.credits_charged,
