@@ -105,6 +105,10 @@ ROUTES: Final[tuple[PartnerRoute, ...]] = (
         ("GET", "/bookings/{booking_id}", "bookings:read"),
         ("DELETE", "/bookings/{booking_id}", "bookings:cancel"),
         ("GET", "/bookings/{booking_id}/cancellation-preview", "bookings:read"),
+        # Also needs bookings:cancel.
+        ("POST", "/bookings/{booking_id}/reschedule", "bookings:write"),
+        ("POST", "/bookings/{booking_id}/reschedule/preview", "bookings:read"),
+        ("GET", "/bookings/{booking_id}/reschedules", "bookings:read"),
         ("GET", "/waitlist", "bookings:read"),
         ("GET", "/waitlist/{waitlist_id}", "bookings:read"),
         ("GET", "/purchases", "purchases:read"),
@@ -173,6 +177,7 @@ STAFF_ROUTES: Final[tuple[OperatorRoute, ...]] = (
         ("GET", "/bookings/{booking_id}/cancellation-preview"),
         ("POST", "/bookings/{booking_id}/check-in"),
         ("POST", "/bookings/{booking_id}/no-show"),
+        ("GET", "/bookings/{booking_id}/reschedules"),
         ("POST", "/bookings/{booking_id}/undo-check-in"),
         ("GET", "/classes"),
         ("POST", "/classes"),

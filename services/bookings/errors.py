@@ -66,6 +66,16 @@ class CancellationTermsChanged(Conflict):
     message = "Cancelling would cost more than was accepted; nothing was cancelled."
 
 
+class BookingNotMovable(Conflict):
+    code = "booking_not_movable"
+    message = "The booking cannot be moved."
+
+
+class SameClass(Conflict):
+    code = "same_class"
+    message = "The booking is already in this class."
+
+
 class MemberExists(Conflict):
     code = "member_exists"
     message = "A member with this email already exists."
@@ -100,7 +110,14 @@ BOOKING_REFUSALS: tuple[type[Conflict], ...] = (
     WaitlistNotAllowed,
     WaitlistFull,
 )
-_BY_CODE = {kind.code: kind for kind in BOOKING_REFUSALS}
+# In their order: first those of the old class, then those of a booking, then the price.
+MOVE_REFUSALS: tuple[type[Conflict], ...] = (
+    BookingNotMovable,
+    SameClass,
+    *(refused for refused in BOOKING_REFUSALS if refused not in (WaitlistNotAllowed, WaitlistFull)),
+    CancellationTermsChanged,
+)
+_BY_CODE = {kind.code: kind for kind in (*BOOKING_REFUSALS, *MOVE_REFUSALS)}
 
 
 def refusal(code: str, details: Mapping[str, Any], param: str | None) -> Conflict:

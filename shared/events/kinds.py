@@ -19,6 +19,17 @@ BookingNoShow = _booking("booking.no_show", "The member did not come", example={
 BookingExpired = _booking(
     "booking.expired", "The class of a waitlisted booking has started", example={"status": "expired"}
 )
+BookingRescheduled = _booking(
+    "booking.rescheduled",
+    "A booking was moved to another class; it keeps its id",
+    previous={
+        "class_id": "0198f4ec-7c1a-7000-8000-2f6c1d9b3a4e",
+        "class_spot_id": None,
+        "start_time": "2026-08-03T16:00:00Z",
+        "location_id": "0198f4ec-7c1a-7000-8000-9d2b7a5c8e1f",
+    },
+    tells_origin=True,
+)
 BookingUpdated = _booking(
     "booking.updated",
     "A booking was corrected, for example a check-in undone",

@@ -59,7 +59,7 @@ class BatchDecider:
         self, caller: Caller, request: IdempotentRequest, body: BookingCreate, stored: StoredFacts
     ) -> DecidedBooking:
         try:
-            facts = require_facts(self._current(caller.studio_id, body, stored), caller, body)
+            facts = require_facts(self._current(caller.studio_id, body, stored), caller, body.class_spot_id)
             decision = decide_or_raise(facts, body)
         except REPLAYABLE_ERRORS as problem:
             response = response_for(problem, caller.request_id)
@@ -113,13 +113,13 @@ def _class_full(caller: Caller, facts: BookingFacts) -> OutboxRow:
     return replace(row, envelope=row.envelope.removesuffix(b"null}}"))
 
 
-def require_facts(stored: StoredFacts, caller: Caller, body: BookingCreate) -> BookingFacts:
+def require_facts(stored: StoredFacts, caller: Caller, spot_id: str | None) -> BookingFacts:
     if stored.class_ is None or not caller.may_see(stored.class_.location_id):
         raise NotFound(param="class_id")
     if stored.member is None:
         raise NotFound(param="member_id")
     facts = stored.complete()
-    if not knows_spot(facts, body.class_spot_id):
+    if not knows_spot(facts, spot_id):
         raise NotFound(param="class_spot_id")
     return facts
 
@@ -164,7 +164,7 @@ def build_rows(
 async def preview_booking(service: Bookings, caller: Caller, body: BookingCreate) -> BookingPreview:
     async with service.db.connection() as conn:
         stored = await claim_and_lock.read_facts(conn, caller, body.class_id, body.member_id)
-    facts = require_facts(stored, caller, body)
+    facts = require_facts(stored, caller, body.class_spot_id)
     decision = decide_booking(facts, join_waitlist=body.join_waitlist, spot_id=body.class_spot_id)
     checks = run_checks(facts, join_waitlist=body.join_waitlist, spot_id=body.class_spot_id)
     return BookingPreview(

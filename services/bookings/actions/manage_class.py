@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from services.bookings.actions.class_changes import ClassChanges, promote_waitlist
+from services.bookings.actions.class_changes import ClassChanges, begins_anew, promote_waitlist
 from services.bookings.actions.event_builders import COUNTS, booking_event, class_event, waitlist_event
 from services.bookings.context import Bookings
 from services.bookings.errors import AlreadyBooked, ClassExists, InvalidStateTransition
@@ -136,15 +136,12 @@ async def release_everybody(conn: Connection, changes: ClassChanges, reason: str
 KINDS = {BookingStatus.CHECKED_IN: BookingCheckedIn, BookingStatus.NO_SHOW: BookingNoShow}
 
 
+@begins_anew
 async def record_attendance(
     service: Bookings, caller: Caller, booking_id: str, status: BookingStatus
 ) -> Booking:
     async with service.db.transaction() as conn:
-        found = await bookings.read(conn, caller, booking_id)
-        changes = await ClassChanges.lock(conn, caller, found.class_id) if found else None
-        booking = await bookings.read(conn, caller, booking_id)
-        if changes is None or booking is None:
-            raise NotFound
+        changes, booking = await ClassChanges.lock_by_booking(conn, caller, booking_id)
         allowed = staff_moves(booking.status, changes.class_, changes.now)
         if status not in allowed:
             raise InvalidStateTransition(booking.status, status, list(allowed))

@@ -6,6 +6,12 @@ BEGIN
     PERFORM 1 FROM classes WHERE studio_id = p_studio AND id = p_class FOR NO KEY UPDATE;
 END $$;
 
+-- Waits for the classes, in id order.
+CREATE OR REPLACE FUNCTION lock_classes(p_studio uuid, p_classes uuid[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM 1 FROM classes WHERE studio_id = p_studio AND id = ANY (p_classes) ORDER BY id FOR NO KEY UPDATE;
+END $$;
+
 -- Waits for the members, in id order.
 CREATE OR REPLACE FUNCTION lock_members(p_studio uuid, p_members uuid[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

@@ -320,3 +320,25 @@ CREATE TABLE cancellations (
     CONSTRAINT cancellations_one_per_booking UNIQUE (studio_id, booking_id),
     FOREIGN KEY (studio_id, booking_id) REFERENCES bookings (studio_id, id)
 );
+
+-- One for each time that a booking was moved: the class that it left and what leaving cost. `credits_charged` is the
+-- price of the new seat.
+CREATE TABLE reschedules (
+    studio_id         uuid        NOT NULL,
+    id                uuid        NOT NULL,
+    booking_id        uuid        NOT NULL,
+    from_class_id     uuid        NOT NULL,
+    created_at        timestamptz NOT NULL,
+    credits_charged   integer     NOT NULL CHECK (credits_charged >= 0),
+    late_cancel       boolean     NOT NULL,
+    free_cancel_until timestamptz NOT NULL,
+    late_fee_amount   numeric(14, 4),
+    late_fee_currency text,
+    late_fee_status   text        NOT NULL CHECK (late_fee_status IN ('none', 'assessed', 'waived')),
+    credits_forfeited integer     NOT NULL CHECK (credits_forfeited >= 0),
+    credits_restored  integer     NOT NULL CHECK (credits_restored >= 0),
+    PRIMARY KEY (studio_id, id),
+    FOREIGN KEY (studio_id, booking_id) REFERENCES bookings (studio_id, id),
+    FOREIGN KEY (studio_id, from_class_id) REFERENCES classes (studio_id, id)
+);
+CREATE INDEX reschedules_by_booking ON reschedules (studio_id, booking_id, created_at, id);

@@ -8,25 +8,34 @@ from services.bookings.actions.cancel_booking import (
 )
 from services.bookings.actions.create_booking import create_booking
 from services.bookings.actions.decide_bookings import preview_booking
+from services.bookings.actions.reschedule_booking import (
+    may_repeat_reschedule,
+    preview_reschedule,
+    reschedule_booking,
+)
 from services.bookings.context import Bookings
-from services.bookings.store import bookings, waitlist
+from services.bookings.store import bookings, reschedules, waitlist
 from services.bookings.wire.bookings import (
     MAX_CLASSES_IN_RANGE,
     Booking,
     BookingCreate,
+    BookingMove,
     BookingPreview,
+    BookingReschedule,
     BookingsQuery,
     CancellationReceipt,
     CancelQuery,
+    ReschedulePreview,
     WaitlistEntry,
     WaitlistQuery,
 )
-from shared.errors import NotFound
+from shared.errors import InvalidCursor, NotFound
 from shared.http.idempotency.once import idempotent_request
 from shared.http.pages import Page
 from shared.http.reads import read_one, read_page
 from shared.http.response import Response
 from shared.http.routes import Call, Routes
+from shared.wire import PageQuery
 
 CANCEL_REFUSALS = (errors.BookingAlreadyCancelled, errors.BookingNotCancellable)
 
@@ -98,6 +107,59 @@ async def post_preview(service: Bookings, call: Call[None, BookingCreate]) -> Bo
 )
 async def get_cancellation_preview(service: Bookings, call: Call[None, None]) -> CancellationReceipt:
     return await preview_cancellation(service, call.caller, call.path["booking_id"])
+
+
+MOVE = "/bookings/{booking_id}/reschedule"
+
+
+async def _may_repeat_move(service: Bookings, call: Call[None, BookingMove], stored: bytes) -> None:
+    booking_id = call.path["booking_id"]
+    await may_repeat_reschedule(service, call.caller, booking_id, call.body.class_id, stored)
+
+
+@ROUTES.add(
+    "POST",
+    MOVE,
+    "Move a booking to another class",
+    description="A confirmed booking gets a seat in the other class and leaves its own, in one transaction, "
+    "and keeps its id. It costs what cancelling costs now, and what the new seat costs; credits that are "
+    "returned count for the new seat. If the move is refused, for example because the class is full, the "
+    "member keeps the old seat. `max_late_fee` and `allow_credit_forfeit` limit what the caller accepts.",
+    also_needs=("bookings:cancel",),
+    idempotent=True,
+    may_repeat=_may_repeat_move,
+    errors=(NotFound, *errors.MOVE_REFUSALS),
+    tag="Bookings",
+)
+async def post_reschedule(service: Bookings, call: Call[None, BookingMove]) -> BookingReschedule:
+    return await reschedule_booking(service, call.caller, call.path["booking_id"], call.body)
+
+
+@ROUTES.add(
+    "POST",
+    f"{MOVE}/preview",
+    "Preview a move",
+    description="Runs every check of a move and reports each result with the present price, without writing "
+    "anything.",
+    reads=True,
+    errors=(NotFound,),
+    tag="Bookings",
+)
+async def post_reschedule_preview(service: Bookings, call: Call[None, BookingMove]) -> ReschedulePreview:
+    return await preview_reschedule(service, call.caller, call.path["booking_id"], call.body)
+
+
+@ROUTES.add(
+    "GET",
+    "/bookings/{booking_id}/reschedules",
+    "List the moves of a booking",
+    description="Oldest first. `booking` is the booking as it is now, in every row.",
+    errors=(InvalidCursor, NotFound),
+    tag="Bookings",
+)
+async def list_reschedules(service: Bookings, call: Call[PageQuery, None]) -> Page[BookingReschedule]:
+    async with service.db.connection() as conn:
+        return await reschedules.list_page(conn, call.caller, call.path["booking_id"], call.query)
 
 
 ROUTES += [

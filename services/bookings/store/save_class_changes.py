@@ -1,6 +1,6 @@
-"""Saves all changes to a class in one statement: seats, waitlist, credits, receipts."""
+"""Saves the changes to one class, or to both of a move, in one statement."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from services.bookings.rules.booking_facts import ClassFacts
@@ -20,31 +20,49 @@ class ReceiptRow(Terms, frozen=True, kw_only=True):
     reason: str | None
 
 
+class RescheduleRow(Terms, frozen=True, kw_only=True):
+    id: str
+    booking_id: str
+    from_class_id: str
+    created_at: datetime
+    credits_charged: int
+
+
 SAVE = """
 WITH class AS (
-    UPDATE classes SET status = $3, booked_count = $4, waitlist_count = $5, version = $6
-    WHERE studio_id = $1 AND id = $2
+    UPDATE classes c SET status = n.status, booked_count = n.booked_count, waitlist_count = n.waitlist_count,
+        version = n.version
+    FROM jsonb_to_recordset($2) AS n (id uuid, status text, booked_count int, waitlist_count int, version int)
+    WHERE c.studio_id = $1 AND c.id = n.id
 ), booking AS (
-    UPDATE bookings b SET status = n.status,
+    UPDATE bookings b SET status = n.status, class_id = n.class_id, location_id = n.location_id,
         class_spot_id = n.class_spot_id, version = n.version, credits_charged = n.credits_charged,
         promoted_at = n.promoted_at, updated_at = n.updated_at
-    FROM jsonb_to_recordset($7) AS n (id uuid, status text, class_spot_id uuid, version int,
-                                      credits_charged int, promoted_at timestamptz, updated_at timestamptz)
+    FROM jsonb_to_recordset($3) AS n (id uuid, status text, class_id uuid, location_id uuid,
+        class_spot_id uuid, version int, credits_charged int, promoted_at timestamptz, updated_at timestamptz)
     WHERE b.studio_id = $1 AND b.id = n.id
 ), entry AS (
-    UPDATE waitlist w SET position = n.position, status = n.status, version = n.version, updated_at = $10
-    FROM jsonb_to_recordset($8) AS n (id uuid, position int, status text, version int)
+    UPDATE waitlist w SET position = n.position, status = n.status, version = n.version, updated_at = $6
+    FROM jsonb_to_recordset($4) AS n (id uuid, position int, status text, version int)
     WHERE w.studio_id = $1 AND w.id = n.id
 ), credit AS (
     UPDATE members m SET credits = m.credits + n.change
-    FROM jsonb_to_recordset($9) AS n (member_id uuid, change int)
+    FROM jsonb_to_recordset($5) AS n (member_id uuid, change int)
     WHERE m.studio_id = $1 AND m.id = n.member_id
+), move AS (
+    INSERT INTO reschedules (studio_id, id, booking_id, from_class_id, created_at, credits_charged,
+        late_cancel, free_cancel_until, late_fee_amount, late_fee_currency, late_fee_status,
+        credits_forfeited, credits_restored)
+    SELECT $1, n.id, n.booking_id, n.from_class_id, n.created_at, n.credits_charged, n.late_cancel,
+        n.free_cancel_until, n.late_fee_amount, n.late_fee_currency, n.late_fee_status,
+        n.credits_forfeited, n.credits_restored
+    FROM jsonb_populate_recordset(NULL::reschedules, $8) n
 )
 INSERT INTO cancellations (studio_id, id, booking_id, cancelled_at, reason, late_cancel, free_cancel_until,
     late_fee_amount, late_fee_currency, late_fee_status, credits_forfeited, credits_restored)
 SELECT $1, n.id, n.booking_id, n.cancelled_at, n.reason, n.late_cancel, n.free_cancel_until,
     n.late_fee_amount, n.late_fee_currency, n.late_fee_status, n.credits_forfeited, n.credits_restored
-FROM jsonb_to_recordset($11) AS n (id uuid, booking_id uuid, cancelled_at timestamptz, reason text,
+FROM jsonb_to_recordset($7) AS n (id uuid, booking_id uuid, cancelled_at timestamptz, reason text,
     late_cancel boolean, free_cancel_until timestamptz, late_fee_amount numeric, late_fee_currency text,
     late_fee_status text, credits_forfeited int, credits_restored int)
 """
@@ -53,27 +71,25 @@ FROM jsonb_to_recordset($11) AS n (id uuid, booking_id uuid, cancelled_at timest
 async def save(
     conn: Connection,
     caller: Caller,
-    class_: ClassFacts,
+    classes: Sequence[ClassFacts],
     *,
     now: datetime,
     bookings: list[BookingRow],
     entries: list[WaitlistRow],
     credits: Mapping[str, int],
     receipts: list[ReceiptRow],
+    moves: list[RescheduleRow],
 ) -> None:
     await conn.execute(
         SAVE,
         caller.studio_id,
-        class_.id,
-        class_.status,
-        class_.booked_count,
-        class_.waitlist_count,
-        class_.version,
+        classes,
         bookings,
         entries,
         [{"member_id": member_id, "change": change} for member_id, change in credits.items()],
         now,
         receipts,
+        moves,
     )
 
 

@@ -101,6 +101,46 @@ class CancellationReceipt(Resource, kw_only=True):
     credits_restored: int
 
 
+class BookingMove(Body, frozen=True, kw_only=True):
+    class_id: Annotated[Id, Meta(description="The class to move to.")]
+    class_spot_id: Annotated[Id | None, Meta(description="A spot of that class.")] = None
+    max_late_fee: Annotated[
+        Money | None, Meta(description="Move only if the fee for leaving the old class is not higher.")
+    ] = None
+    allow_credit_forfeit: Annotated[
+        bool | None, Meta(description="`false`: move only if no credit is lost.")
+    ] = None
+
+
+class RescheduleTerms(Resource, kw_only=True):
+    """What leaving the old class cost: the fields of a cancellation receipt that tell the price."""
+
+    late_cancel: bool
+    free_cancel_until: Instant
+    late_fee_amount: Money | None
+    late_fee_currency: str | None
+    late_fee_status: Annotated[FeeStatus, Meta(description="A fee is assessed, never charged, by this API.")]
+    credit_forfeited: bool
+    credits_forfeited: int
+    credits_restored: int
+
+
+class BookingReschedule(Resource, kw_only=True):
+    id: Id
+    object: Literal["booking_reschedule"] = "booking_reschedule"
+    booking: Annotated[Booking, Meta(description="The booking. In a list, as it is now.")]
+    from_class_id: Annotated[
+        Id | None, Meta(description="The class that it left; null if the key may not see that class.")
+    ]
+    at: Instant
+    terms: RescheduleTerms
+    credits_charged: int
+
+    @property
+    def resource_id(self) -> str:
+        return self.booking.id
+
+
 class PreviewCheck(Resource, kw_only=True):
     code: str
     passed: bool
@@ -113,6 +153,16 @@ class BookingPreview(Resource, kw_only=True):
     waitlist_position: int | None
     code: str | None
     checks: list[PreviewCheck]
+
+
+class ReschedulePreview(Resource, kw_only=True):
+    object: Literal["booking_reschedule_preview"] = "booking_reschedule_preview"
+    outcome: Literal["rescheduled", "refused"]
+    code: str | None
+    checks: list[PreviewCheck]
+    terms: Annotated[
+        RescheduleTerms | None, Meta(description="Null for a booking that has no seat to leave.")
+    ]
 
 
 class WaitlistStatus(StrEnum):

@@ -199,8 +199,14 @@ FULL_CLASS: Final = Session(
           booked=2, waiting=1),
     _DAY, _BOOKED,
 )  # fmt: skip
-FIXED_CLASSES: Final = (OPEN_CLASS, FULL_CLASS)
+# On another day, so that whoever attends it may move to the open class.
+LEFT_CLASS: Final = Session(
+    _slot("barre-retreat", (), "09:30", 90, "barre", "brooklyn-main", "hannah", 12, True, booked=1),
+    _DAY + timedelta(days=1), _BOOKED,
+)  # fmt: skip
+FIXED_CLASSES: Final = (OPEN_CLASS, FULL_CLASS, LEFT_CLASS)
 BOOKING_ID: Final = demo_id("booking", f"{OPEN_CLASS.name}/{attending(OPEN_CLASS)[0]['name']}")
+MOVABLE_ID: Final = demo_id("booking", f"{LEFT_CLASS.name}/{attending(LEFT_CLASS)[0]['name']}")
 
 # Made by `services/cli/load_demo.py`: an import brings none of these.
 ENDPOINT_ID: Final = demo_id("webhook_endpoint", "demo")

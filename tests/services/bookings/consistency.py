@@ -39,6 +39,8 @@ SELECT m.id FROM members m WHERE m.studio_id = $1 AND m.credits <>
         WHERE p.studio_id = $1 AND p.member_id = m.id), 0)
   - coalesce((SELECT sum(b.credits_charged) FROM bookings b
         WHERE b.studio_id = $1 AND b.member_id = m.id), 0)
+  - coalesce((SELECT sum(r.credits_forfeited) FROM reschedules r JOIN bookings b
+        ON b.studio_id = $1 AND b.id = r.booking_id WHERE r.studio_id = $1 AND b.member_id = m.id), 0)
   + coalesce((SELECT sum(c.credits_restored) FROM cancellations c JOIN bookings b
         ON b.studio_id = $1 AND b.id = c.booking_id WHERE c.studio_id = $1 AND b.member_id = m.id), 0)
 """

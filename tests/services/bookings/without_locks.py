@@ -6,6 +6,10 @@ NO_CLASS_LOCK = """
 CREATE OR REPLACE FUNCTION bookings.lock_class(p_studio uuid, p_class uuid) RETURNS void
 LANGUAGE plpgsql AS $$ BEGIN END $$
 """
+NO_CLASS_LOCKS = """
+CREATE OR REPLACE FUNCTION bookings.lock_classes(p_studio uuid, p_classes uuid[]) RETURNS void
+LANGUAGE plpgsql AS $$ BEGIN END $$
+"""
 NO_MEMBER_LOCK = """
 CREATE OR REPLACE FUNCTION bookings.lock_members(p_studio uuid, p_members uuid[]) RETURNS void
 LANGUAGE plpgsql AS $$ BEGIN END $$
@@ -22,6 +26,7 @@ async def remove_row_locks(database_url: str) -> None:
     conn = await asyncpg.connect(database_url)
     try:
         await conn.execute(NO_CLASS_LOCK)
+        await conn.execute(NO_CLASS_LOCKS)
         await conn.execute(NO_MEMBER_LOCK)
         await conn.execute("ALTER TABLE bookings.members DROP CONSTRAINT members_credits_not_negative")
         for what in ("class", "member"):
