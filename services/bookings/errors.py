@@ -31,6 +31,31 @@ class AlreadyWaitlisted(Conflict):
     message = "The member is already on the waitlist of this class."
 
 
+class AlreadyHeld(Conflict):
+    code = "already_held"
+    message = "A seat in this class is already held for the member."
+
+
+class TooManyHolds(Conflict):
+    code = "too_many_holds"
+    message = "No more seats of this class can be held for now."
+
+
+class HoldExpired(Conflict):
+    code = "hold_expired"
+    message = "The hold has run out, and its seat is no longer free."
+
+
+class BookingNotHeld(Conflict):
+    code = "booking_not_held"
+    message = "The booking is not held."
+
+
+class BookingHeld(Conflict):
+    code = "booking_held"
+    message = "The seat is only held: the booking has to be confirmed first."
+
+
 class ClassNotBookable(Conflict):
     code = "class_not_bookable"
     message = "The class cannot be booked."
@@ -93,12 +118,14 @@ BOOKING_REFUSALS: tuple[type[Conflict], ...] = (
     ClassNotBookable,
     AlreadyBooked,
     AlreadyWaitlisted,
+    AlreadyHeld,
     MemberNotEligible,
     SpotRequired,
     SpotTaken,
     ClassFull,
     WaitlistNotAllowed,
     WaitlistFull,
+    TooManyHolds,
 )
 _BY_CODE = {kind.code: kind for kind in BOOKING_REFUSALS}
 

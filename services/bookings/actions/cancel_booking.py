@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import msgspec
 
-from services.bookings.actions.class_changes import ClassChanges, build_receipt, promote_waitlist
+from services.bookings.actions.class_changes import build_receipt, lock_class_of, promote_waitlist
 from services.bookings.context import Bookings
 from services.bookings.errors import BookingAlreadyCancelled, BookingNotCancellable, CancellationTermsChanged
 from services.bookings.rules.cancellation import Policy, Terms, may_cancel, terms_accepted, terms_for_member
@@ -23,8 +23,7 @@ async def cancel_booking(
     service: Bookings, caller: Caller, booking_id: str, query: CancelQuery
 ) -> CancellationReceipt:
     async with service.db.transaction() as conn:
-        found = await bookings.read(conn, caller, booking_id)
-        receipt = await _cancel(conn, caller, found, query)
+        receipt = await _cancel(conn, caller, booking_id, query)
     service.wakeup.notify()
     return receipt
 
@@ -37,20 +36,16 @@ async def may_repeat_cancellation(service: Bookings, caller: Caller, booking_id:
 
 
 async def _cancel(
-    conn: Connection, caller: Caller, found: BookingRow | None, query: CancelQuery
+    conn: Connection, caller: Caller, booking_id: str, query: CancelQuery
 ) -> CancellationReceipt:
-    changes = await ClassChanges.lock(conn, caller, found.class_id) if found else None
-    booking = await bookings.read(conn, caller, found.id) if found else None
-    if changes is None or booking is None:
-        raise NotFound
+    changes, booking = await lock_class_of(conn, caller, booking_id)
     policy = await studios.policy(conn, caller)
     terms = await terms_of(conn, caller, booking, LockedClass(changes.class_, changes.now), policy)
     _refuse_worse_terms(terms, query)
     await changes.load_waitlist(conn)
-    booking = changes.bookings.setdefault(booking.id, booking)
     receipt = changes.cancel(booking, terms, query.reason)
     await promote_waitlist(
-        conn, changes, policy, credited=booking.member_id if terms.credits_restored else None
+        conn, changes, policy, also_lock=[booking.member_id] if terms.credits_restored else []
     )
     await changes.save(conn)
     return receipt

@@ -10,7 +10,7 @@ from msgspec import UNSET
 from services.bookings.actions.event_builders import Previous, booking_event, class_event, waitlist_event
 from services.bookings.rules.booking_facts import ClassFacts, MemberFacts, SpotFacts
 from services.bookings.rules.cancellation import Policy, Terms, terms_by_studio
-from services.bookings.rules.transitions import SEATED, Waiting, decide_promotion, seat_change
+from services.bookings.rules.transitions import WITH_SEAT, Waiting, decide_promotion, hold_change, seat_change
 from services.bookings.store import bookings, classes, locks, save_class_changes, waitlist
 from services.bookings.store.bookings import BookingRow
 from services.bookings.store.save_class_changes import ReceiptRow
@@ -19,8 +19,16 @@ from services.bookings.wire.bookings import BookingStatus, CancellationReceipt, 
 from services.bookings.wire.classes import ClassStatus, SpotMode
 from services.bookings.wire.field_types import format_money
 from shared.db.database import Connection
+from shared.errors import NotFound
 from shared.events.event import Event, Kind
-from shared.events.kinds import BookingCancelled, BookingConfirmed, ClassFull, ClassReopened
+from shared.events.kinds import (
+    BookingCancelled,
+    BookingConfirmed,
+    BookingExpired,
+    BookingUpdated,
+    ClassFull,
+    ClassReopened,
+)
 from shared.events.outbox import add_events
 from shared.http.caller import Caller
 from shared.wire import new_id
@@ -37,13 +45,21 @@ def build_receipt(row: ReceiptRow, booking: BookingRow) -> CancellationReceipt:
     return CancellationReceipt(**msgspec.structs.asdict(row) | derived)
 
 
+WAS_HELD = {"status": BookingStatus.HELD}
+
+
 class ClassChanges:
-    """A unit of work on one class: seats, waitlist, credits and receipts."""
+    """A unit of work on one class: seats, holds, waitlist, credits and receipts.
+
+    `bookings` has those that were read or changed: use them instead of reading one again.
+    """
 
     def __init__(self, caller: Caller, class_: ClassFacts, now: datetime) -> None:
         self.caller = caller
-        self.class_ = class_
-        self.was_full = class_.seats_left <= 0
+        self.class_ = msgspec.structs.replace(
+            class_, held_count=class_.held_count + class_.holds_due, holds_due=0
+        )
+        self.was_full = self.class_.seats_left <= 0
         self.now = now
         self.waiting: list[WaitlistRow] = []
         self.bookings: dict[str, BookingRow] = {}
@@ -52,13 +68,58 @@ class ClassChanges:
         self._credits: Counter[str] = Counter()
         self._receipts: list[ReceiptRow] = []
         self._booking_events: list[tuple[Kind, BookingRow, Previous]] = []
-        self._locked_members: frozenset[str] = frozenset()
+        self._expired_holds: list[BookingRow] = []
+        self.members: dict[str, MemberFacts] = {}
 
     @classmethod
     async def lock(cls, conn: Connection, caller: Caller, class_id: str) -> "ClassChanges | None":
-        """Locks the class. None if the studio has no such class."""
+        """Locks the class and expires its holds that have run out. None if the studio has no such class.
+
+        `save` stores that, and whoever saves offers the seats to the waitlist before.
+        """
         locked = await locks.lock_class(conn, caller, class_id)
-        return cls(caller, locked.class_, locked.now) if locked else None
+        if locked is None:
+            return None
+        changes = cls(caller, locked.class_, locked.now)
+        if locked.class_.holds_due:
+            await changes.load_holds(conn)
+            for booking in changes.run_out_holds():
+                changes.expire_hold(booking)
+        return changes
+
+    async def load_holds(self, conn: Connection) -> None:
+        for booking in await bookings.read_held(conn, self.caller, self.class_.id):
+            self.bookings.setdefault(booking.id, booking)
+
+    def holds(self) -> list[BookingRow]:
+        return [one for one in self.bookings.values() if one.status is BookingStatus.HELD]
+
+    def run_out_holds(self) -> list[BookingRow]:
+        return [one for one in self.holds() if one.held_until is not None and one.held_until <= self.now]
+
+    def expire_hold(self, booking: BookingRow) -> None:
+        """It reads as expired since its end, so the end is when it was updated."""
+        self.set_status(booking, BookingStatus.EXPIRED)
+        booking.updated_at = booking.held_until or self.now
+        self._expired_holds.append(booking)
+
+    async def shorten_holds(self, conn: Connection) -> None:
+        """After a change of the start: no hold outlasts it."""
+        if self.class_.held_count == 0:
+            return
+        await self.load_holds(conn)
+        start = self.class_.start_time
+        for booking in self.holds():
+            if booking.held_until is not None and booking.held_until > start:
+                self.add_event(BookingUpdated, booking, {"held_until": booking.held_until})
+                self.set_status(booking, BookingStatus.HELD)
+                booking.held_until = start
+        for booking in self.run_out_holds():
+            self.expire_hold(booking)
+
+    @property
+    def has_changes(self) -> bool:
+        return bool(self._changed)
 
     def add_event(self, kind: Kind, booking: BookingRow, previous: Previous = UNSET) -> None:
         """Adds an event with the booking's state at `save`."""
@@ -71,16 +132,25 @@ class ClassChanges:
         for booking in await bookings.read_waiting(conn, self.caller, self.class_.id):
             self.bookings.setdefault(booking.id, booking)
 
-    async def lock_members(self, conn: Connection, member_ids: Iterable[str]) -> dict[str, MemberFacts]:
-        """Once per transaction: a second call could lock a lower id than the first, and deadlock."""
-        assert not self._locked_members
-        self._locked_members = frozenset(member_ids)
-        return await locks.lock_members(conn, self.caller, self._locked_members)
+    async def lock_members(self, conn: Connection, member_ids: Iterable[str]) -> None:
+        """Once per transaction: a second call could lock a lower id than the first, and deadlock.
+
+        Who changes two classes locks the members of both at once, and sets `members` of both.
+        """
+        assert not self.members
+        if wanted := frozenset(member_ids):
+            self.members = await locks.lock_members(conn, self.caller, wanted)
+
+    def candidates(self) -> set[str]:
+        """The members who may be promoted, to be locked."""
+        return {entry.member_id for entry in self.waiting} if self.class_.seats_left > 0 else set()
 
     def set_status(self, booking: BookingRow, status: BookingStatus) -> None:
         """Also takes or frees the seat."""
         self.class_ = msgspec.structs.replace(
-            self.class_, booked_count=self.class_.booked_count + seat_change(booking.status, status)
+            self.class_,
+            booked_count=self.class_.booked_count + seat_change(booking.status, status),
+            held_count=self.class_.held_count + hold_change(booking.status, status),
         )
         booking.status = status
         booking.version += 1
@@ -97,6 +167,7 @@ class ClassChanges:
         """`waitlist_status` is what the entry of a waitlisted booking becomes."""
         if booking.status is BookingStatus.WAITLISTED:
             self.leave_waitlist(self.entry_of(booking), waitlist_status)
+        previous = WAS_HELD if booking.status is BookingStatus.HELD else UNSET
         self.set_status(booking, BookingStatus.CANCELLED)
         if terms.credits_restored:
             self._credits[booking.member_id] += terms.credits_restored
@@ -108,7 +179,7 @@ class ClassChanges:
             **msgspec.structs.asdict(terms),
         )
         self._receipts.append(receipt)
-        self.add_event(BookingCancelled, booking)
+        self.add_event(BookingCancelled, booking, previous)
         return build_receipt(receipt, booking)
 
     def confirm(self, entry: WaitlistRow, *, credits_charged: int, spot_id: str | None) -> None:
@@ -133,18 +204,28 @@ class ClassChanges:
     def entry_of(self, booking: BookingRow) -> WaitlistRow:
         return next(entry for entry in self.waiting if entry.booking_id == booking.id)
 
-    def with_freed_spots(self, spots: list[SpotFacts]) -> list[SpotFacts]:
-        """The spots as they will be after `save`."""
-        freed = {booking.class_spot_id for booking in self._changed.values() if booking.status not in SEATED}
-        return [SpotFacts(id=spot.id, taken=spot.taken and spot.id not in freed) for spot in spots]
+    async def read_spots(self, conn: Connection) -> list[SpotFacts]:
+        """The spots as they will be after `save`; none where nobody chooses."""
+        if self.class_.spot_selection_mode in (None, SpotMode.NONE):
+            return []
+        changed = self._changed.values()
+        freed = {booking.class_spot_id for booking in changed if booking.status not in WITH_SEAT}
+        given = {booking.class_spot_id for booking in changed if booking.status in WITH_SEAT}
+        return [
+            SpotFacts(id=spot.id, taken=spot.id in given or (spot.taken and spot.id not in freed))
+            for spot in await locks.read_spots(conn, self.caller, self.class_.id, self.now)
+        ]
 
     async def save(
         self, conn: Connection, *, send_events: bool = True, class_event_follows: bool = False
     ) -> None:
-        """`class_event_follows`: that event gets the class's new version, and ours the one before."""
+        """`class_event_follows`: that event gets the class's new version, and ours the one before.
+
+        Without `send_events`, only the end of holds is told: what else changes is told by the caller.
+        """
         self._renumber_waitlist()
         version = self.class_.version + (not class_event_follows)
-        assert set(self._credits) <= self._locked_members
+        assert set(self._credits) <= set(self.members)
         self.class_ = msgspec.structs.replace(self.class_, version=self.class_.version + 1)
         await save_class_changes.save(
             conn,
@@ -156,8 +237,14 @@ class ClassChanges:
             credits=self._credits,
             receipts=self._receipts,
         )
+        events = [
+            booking_event(BookingExpired, self.caller, booking, self.now, previous=WAS_HELD)
+            for booking in self._expired_holds
+        ]
         if send_events:
-            await add_events(conn, [*self._events(), *await self._availability_events(conn, version)])
+            events += [*self._events(), *await self._availability_events(conn, version)]
+        if events:
+            await add_events(conn, events)
 
     def _renumber_waitlist(self) -> None:
         for position, entry in enumerate(self.waiting, 1):
@@ -178,27 +265,40 @@ class ClassChanges:
         if is_full == self.was_full or self.class_.status is ClassStatus.CANCELLED:
             return []
         shown = await classes.get(conn, self.caller, self.class_.id)
+        # A hold may have run out since.
+        shown.held_count, shown.available_count = self.class_.held_count, max(0, self.class_.seats_left)
         kind = ClassFull if is_full else ClassReopened
         return [class_event(kind, self.caller, shown, version, self.now)]
 
 
+async def lock_class_of(conn: Connection, caller: Caller, booking_id: str) -> tuple[ClassChanges, BookingRow]:
+    """The class of a booking, locked, and the booking as it is under that lock."""
+    found = await bookings.read(conn, caller, booking_id)
+    changes = await ClassChanges.lock(conn, caller, found.class_id) if found else None
+    booking = await bookings.read(conn, caller, booking_id)
+    if changes is None or booking is None:
+        raise NotFound
+    return changes, changes.bookings.setdefault(booking.id, booking)
+
+
 async def promote_waitlist(
-    conn: Connection, changes: ClassChanges, policy: Policy, *, credited: str | None = None
+    conn: Connection, changes: ClassChanges, policy: Policy, *, also_lock: Iterable[str] = ()
 ) -> None:
-    """`credited` is a member who gets credits back in this transaction, locked together with the others."""
+    """`also_lock` are members who pay or get credits back in this transaction."""
+    await changes.lock_members(conn, changes.candidates() | set(also_lock))
+    await promote_locked(conn, changes, policy)
+
+
+async def promote_locked(conn: Connection, changes: ClassChanges, policy: Policy) -> None:
+    """Once the candidates are locked."""
     class_ = changes.class_
     candidates = changes.waiting if class_.seats_left > 0 else []
-    wanted = {entry.member_id for entry in candidates} | ({credited} if credited else set())
-    if not wanted:
+    if not candidates:
         return
-    members = await changes.lock_members(conn, wanted)
-    chooses = class_.spot_selection_mode not in (None, SpotMode.NONE)
-    spots = await locks.read_spots(conn, changes.caller, class_.id) if chooses and candidates else []
-    spots = changes.with_freed_spots(spots)
     decision = decide_promotion(
         class_,
-        [Waiting(entry_id=entry.id, member=members[entry.member_id]) for entry in candidates],
-        spots,
+        [Waiting(entry_id=entry.id, member=changes.members[entry.member_id]) for entry in candidates],
+        await changes.read_spots(conn),
         changes.now,
     )
     by_id = {entry.id: entry for entry in candidates}

@@ -22,14 +22,16 @@ class ReceiptRow(Terms, frozen=True, kw_only=True):
 
 SAVE = """
 WITH class AS (
-    UPDATE classes SET status = $3, booked_count = $4, waitlist_count = $5, version = $6
+    UPDATE classes SET status = $3, booked_count = $4, waitlist_count = $5, version = $6, held_count = $12
     WHERE studio_id = $1 AND id = $2
 ), booking AS (
     UPDATE bookings b SET status = n.status,
         class_spot_id = n.class_spot_id, version = n.version, credits_charged = n.credits_charged,
-        promoted_at = n.promoted_at, updated_at = n.updated_at
-    FROM jsonb_to_recordset($7) AS n (id uuid, status text, class_spot_id uuid, version int,
-                                      credits_charged int, promoted_at timestamptz, updated_at timestamptz)
+        promoted_at = n.promoted_at, updated_at = n.updated_at, held_until = n.held_until,
+        only_held = n.only_held
+    FROM jsonb_to_recordset($7) AS n (
+        id uuid, status text, class_spot_id uuid, version int, credits_charged int, promoted_at timestamptz,
+        updated_at timestamptz, held_until timestamptz, only_held boolean)
     WHERE b.studio_id = $1 AND b.id = n.id
 ), entry AS (
     UPDATE waitlist w SET position = n.position, status = n.status, version = n.version, updated_at = $10
@@ -74,6 +76,7 @@ async def save(
         [{"member_id": member_id, "change": change} for member_id, change in credits.items()],
         now,
         receipts,
+        class_.held_count,
     )
 
 
