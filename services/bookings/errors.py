@@ -127,7 +127,16 @@ BOOKING_REFUSALS: tuple[type[Conflict], ...] = (
     WaitlistFull,
     TooManyHolds,
 )
-_BY_CODE = {kind.code: kind for kind in BOOKING_REFUSALS}
+CONFIRM_REFUSALS: tuple[type[Conflict], ...] = (
+    BookingNotHeld,
+    ClassNotBookable,
+    AlreadyBooked,
+    AlreadyWaitlisted,
+    AlreadyHeld,
+    MemberNotEligible,
+    HoldExpired,
+)
+_BY_CODE = {kind.code: kind for kind in (*BOOKING_REFUSALS, *CONFIRM_REFUSALS)}
 
 
 def refusal(code: str, details: Mapping[str, Any], param: str | None) -> Conflict:

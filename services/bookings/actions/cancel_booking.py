@@ -15,8 +15,10 @@ from services.bookings.store.save_class_changes import ReceiptRow
 from services.bookings.wire.bookings import BookingStatus, CancellationReceipt, CancelQuery
 from services.bookings.wire.field_types import format_money
 from shared.db.database import Connection
-from shared.errors import NotFound
+from shared.errors import InsufficientScope, NotFound
 from shared.http.caller import Caller
+
+CANCEL = "bookings:cancel"
 
 
 async def cancel_booking(
@@ -31,14 +33,29 @@ async def cancel_booking(
 async def may_repeat_cancellation(service: Bookings, caller: Caller, booking_id: str) -> None:
     """Another API key of the same client may see fewer locations."""
     async with service.db.connection() as conn:
+        booking = await bookings.read(conn, caller, booking_id)
+    if booking is None:
+        raise NotFound
+    _require_scope(caller, held=booking.only_held)
+
+
+async def may_repeat_confirmation(service: Bookings, caller: Caller, booking_id: str) -> None:
+    async with service.db.connection() as conn:
         if await bookings.read(conn, caller, booking_id) is None:
             raise NotFound
+
+
+def _require_scope(caller: Caller, *, held: bool) -> None:
+    """A hold may be given up by whoever may make one."""
+    if caller.actor == "client" and not held and CANCEL not in caller.scopes:
+        raise InsufficientScope(CANCEL, caller.scopes)
 
 
 async def _cancel(
     conn: Connection, caller: Caller, booking_id: str, query: CancelQuery
 ) -> CancellationReceipt:
     changes, booking = await lock_class_of(conn, caller, booking_id)
+    _require_scope(caller, held=booking.status is BookingStatus.HELD)
     policy = await studios.policy(conn, caller)
     terms = await terms_of(conn, caller, booking, LockedClass(changes.class_, changes.now), policy)
     _refuse_worse_terms(terms, query)

@@ -24,6 +24,7 @@ from shared.events.event import Event, Kind
 from shared.events.kinds import (
     BookingCancelled,
     BookingConfirmed,
+    BookingCreated,
     BookingExpired,
     BookingUpdated,
     ClassFull,
@@ -68,7 +69,7 @@ class ClassChanges:
         self._credits: Counter[str] = Counter()
         self._receipts: list[ReceiptRow] = []
         self._booking_events: list[tuple[Kind, BookingRow, Previous]] = []
-        self._expired_holds: list[BookingRow] = []
+        self._expired_holds: list[Event] = []
         self.members: dict[str, MemberFacts] = {}
 
     @classmethod
@@ -101,7 +102,8 @@ class ClassChanges:
         """It reads as expired since its end, so the end is when it was updated."""
         self.set_status(booking, BookingStatus.EXPIRED)
         booking.updated_at = booking.held_until or self.now
-        self._expired_holds.append(booking)
+        event = booking_event(BookingExpired, self.caller, booking, self.now, previous=WAS_HELD)
+        self._expired_holds.append(event)
 
     async def shorten_holds(self, conn: Connection) -> None:
         """After a change of the start: no hold outlasts it."""
@@ -193,6 +195,15 @@ class ClassChanges:
             self._credits[booking.member_id] -= credits_charged
         self.add_event(BookingConfirmed, booking)
 
+    def confirm_hold(self, booking: BookingRow, *, credits_charged: int) -> None:
+        """Told as a new booking: whoever does not know holds has never seen it."""
+        self.set_status(booking, BookingStatus.CONFIRMED)
+        booking.only_held = False
+        booking.credits_charged = credits_charged
+        if credits_charged:
+            self._credits[booking.member_id] -= credits_charged
+        self.add_event(BookingCreated, booking)
+
     def leave_waitlist(self, entry: WaitlistRow, status: WaitlistStatus) -> None:
         """Final. The entry keeps its last position; those behind it move up on `save`."""
         self.waiting.remove(entry)
@@ -205,9 +216,7 @@ class ClassChanges:
         return next(entry for entry in self.waiting if entry.booking_id == booking.id)
 
     async def read_spots(self, conn: Connection) -> list[SpotFacts]:
-        """The spots as they will be after `save`; none where nobody chooses."""
-        if self.class_.spot_selection_mode in (None, SpotMode.NONE):
-            return []
+        """The spots as they will be after `save`."""
         changed = self._changed.values()
         freed = {booking.class_spot_id for booking in changed if booking.status not in WITH_SEAT}
         given = {booking.class_spot_id for booking in changed if booking.status in WITH_SEAT}
@@ -237,10 +246,7 @@ class ClassChanges:
             credits=self._credits,
             receipts=self._receipts,
         )
-        events = [
-            booking_event(BookingExpired, self.caller, booking, self.now, previous=WAS_HELD)
-            for booking in self._expired_holds
-        ]
+        events = list(self._expired_holds)
         if send_events:
             events += [*self._events(), *await self._availability_events(conn, version)]
         if events:
@@ -295,10 +301,11 @@ async def promote_locked(conn: Connection, changes: ClassChanges, policy: Policy
     candidates = changes.waiting if class_.seats_left > 0 else []
     if not candidates:
         return
+    chooses = class_.spot_selection_mode not in (None, SpotMode.NONE)
     decision = decide_promotion(
         class_,
         [Waiting(entry_id=entry.id, member=changes.members[entry.member_id]) for entry in candidates],
-        await changes.read_spots(conn),
+        await changes.read_spots(conn) if chooses else [],
         changes.now,
     )
     by_id = {entry.id: entry for entry in candidates}

@@ -10,18 +10,19 @@ import structlog
 from msgspec import Struct
 
 from services.bookings.actions.decide_bookings import BatchDecider, DecidedBooking
-from services.bookings.actions.expire_holds import expire_run_out_holds
+from services.bookings.actions.end_holds import expire_run_out_holds
 from services.bookings.context import Bookings
 from services.bookings.store import claim_and_lock, insert_bookings
 from services.bookings.store.claim_and_lock import Claimed, ClaimRequest
 from services.bookings.wire.bookings import BookingCreate
 from shared.db.database import Connection
 from shared.db.unavailable import is_unavailable
-from shared.errors import DomainError, NotFound
+from shared.errors import DomainError, NotFound, Problem
 from shared.http.caller import Caller
 from shared.http.idempotency import stored_responses
 from shared.http.idempotency.once import IdempotentRequest, replay
 from shared.http.response import Response
+from shared.http.routes import PartialBody
 from shared.observability.metrics import BOOKINGS
 
 log = structlog.get_logger("bookings")
@@ -60,6 +61,13 @@ class BookingRequest(Struct, frozen=True):
             member_id=self.body.member_id,
             holder=holder,
         )
+
+
+async def check_hold(service: Bookings, caller: Caller, given: PartialBody) -> list[Problem]:
+    if given.fields.get("hold_seconds") is None or not given.fields.get("join_waitlist"):
+        return []
+    text = "A place on the waitlist cannot be held: leave out hold_seconds or join_waitlist."
+    return [Problem(("body", "hold_seconds"), text, "value_error")]
 
 
 async def create_booking(

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from services.bookings.actions.class_changes import WAS_HELD, ClassChanges, promote_waitlist
+from services.bookings.actions.end_holds import expire_run_out_holds
 from services.bookings.actions.event_builders import COUNTS
-from services.bookings.actions.expire_holds import expire_run_out_holds
 from services.bookings.actions.manage_class import release_everybody
 from services.bookings.rules.class_times import problem_with_times
 from services.bookings.store import import_members, import_seats, studios

@@ -1,5 +1,6 @@
 """Decides a booking: a seat, held or confirmed, a place on the waitlist, or the first reason to refuse it."""
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -109,6 +110,29 @@ def hold_limit(capacity: int, share: str | None) -> int:
     return max(1, capacity // 3 if share is None else int(capacity * Decimal(share)))
 
 
+def check_late_confirm(
+    facts: BookingFacts, *, spot_id: str | None, expired_at: datetime | None
+) -> list[Check]:
+    """A hold that has run out takes its seat again if the seat and its spot are free and nobody waits."""
+    class_ = facts.class_
+    taken = any(spot.id == spot_id and spot.taken for spot in facts.spots)
+    details = {
+        "expired_at": expired_at,
+        "available_count": max(0, class_.seats_left),
+        "waitlist_count": class_.waitlist_count,
+    }
+    return [
+        check_bookable(class_, facts.now),
+        *check_not_booked_yet(facts.live),
+        check_member(class_, facts.member, facts.now),
+        _check("hold_expired", class_.seats_left <= 0 or class_.waitlist_count > 0 or taken, details, None),
+    ]
+
+
+def first_failed(checks: Iterable[Check]) -> Check | None:
+    return next((check for check in checks if not check.passed), None)
+
+
 def check_spot(facts: BookingFacts, *, join_waitlist: bool, spot_id: str | None) -> list[Check]:
     """A waitlisted booking has no spot yet: promotion assigns the first free one."""
     mode = facts.class_.spot_selection_mode
@@ -147,7 +171,7 @@ def seat_is_free(class_: ClassFacts) -> bool:
     return class_.seats_left > class_.waitlist_count
 
 
-def _check(code: str, failed: bool, details: dict[str, Any], param: str) -> Check:
+def _check(code: str, failed: bool, details: dict[str, Any], param: str | None) -> Check:
     return Check(code, False, details, param) if failed else Check(code, True)
 
 
@@ -175,9 +199,9 @@ Decision = Seat | WaitlistPlace | Refusal
 def decide_booking(
     facts: BookingFacts, *, join_waitlist: bool, spot_id: str | None, hold: HoldWish | None = None
 ) -> Decision:
-    for check in run_checks(facts, join_waitlist=join_waitlist, spot_id=spot_id, hold=hold):
-        if not check.passed:
-            return Refusal(check)
+    checks = run_checks(facts, join_waitlist=join_waitlist, spot_id=spot_id, hold=hold)
+    if failed := first_failed(checks):
+        return Refusal(failed)
     class_ = facts.class_
     if not seat_is_free(class_):
         return WaitlistPlace(class_.waitlist_count + 1)

@@ -232,11 +232,42 @@ ORDER BY held_until, studio_id, class_id LIMIT $1
 """
 
 
-async def classes_with_run_out_holds(
+async def run_out_holds(
     conn: Connection, most: int, after: tuple[datetime, str, str] | None
 ) -> list[asyncpg.Record]:
-    """Across all studios, for the loop that expires them."""
+    """Across all studios, for the loop that expires them: their studios, classes and ends."""
     return await conn.fetch(RUN_OUT_HOLDS, most, *(after or (None, None, None)))
+
+
+HOLDS_OF_SUSPENDED = """
+SELECT b.studio_id, b.class_id, b.held_until FROM bookings b
+JOIN members m ON m.studio_id = b.studio_id AND m.id = b.member_id AND m.suspended
+WHERE b.status = 'held'
+  AND ($2::timestamptz IS NULL
+       OR b.held_until >= $2 AND (b.held_until, b.studio_id, b.class_id) > ($2, $3::uuid, $4::uuid))
+ORDER BY b.held_until, b.studio_id, b.class_id LIMIT $1
+"""
+
+
+async def holds_of_suspended(
+    conn: Connection, most: int, after: tuple[datetime, str, str] | None
+) -> list[asyncpg.Record]:
+    """The same for the loop that releases those of suspended members."""
+    return await conn.fetch(HOLDS_OF_SUSPENDED, most, *(after or (None, None, None)))
+
+
+CLASSES_WITH_HOLDS = """
+SELECT DISTINCT class_id FROM bookings
+WHERE studio_id = $1 AND status = 'held' AND (held_by = $2 OR member_id = ANY ($3::uuid[])) ORDER BY class_id
+"""
+
+
+async def classes_with_holds(
+    conn: Connection, caller: Caller, *, held_by: str | None = None, member_ids: list[str] | None = None
+) -> list[str]:
+    """Those of a client, or of members, in id order."""
+    rows = await conn.fetch(CLASSES_WITH_HOLDS, caller.studio_id, held_by, member_ids)
+    return [row["class_id"] for row in rows]
 
 
 LIVE_OF_MEMBER = """

@@ -348,9 +348,7 @@ ORDER BY c.studio_id, c.id
 
 
 async def classes_to_reconcile(conn: Connection, classes: set[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Classes with free seats and a waitlist, cancelled ones with bookings, and those with a hold that outlasts
-    their start.
-    """
+    """Those with free seats and a waitlist, cancelled ones with bookings, and those that a hold outlasts."""
     rows = await conn.fetch(TO_RECONCILE, [studio for studio, _ in classes], [id_ for _, id_ in classes])
     return [(row["studio_id"], row["id"]) for row in rows]
 

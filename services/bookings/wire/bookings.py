@@ -46,6 +46,19 @@ class RosterQuery(PageQuery, frozen=True, kw_only=True):
     ] = None
 
 
+class ClientRevoked(Body, frozen=True, kw_only=True):
+    """A client that has no live key left."""
+
+    studio_id: Id
+    client_id: str
+
+
+class Released(Resource, kw_only=True):
+    """In how many classes."""
+
+    classes: int
+
+
 class BookingCancel(Body, frozen=True, kw_only=True):
     reason: Reason | None = None
 

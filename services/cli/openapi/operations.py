@@ -102,6 +102,13 @@ def operations() -> list[Operation]:
 def _partner_operation(row: PartnerRoute, route: Route[Any]) -> Operation:
     scopes = [] if row.scope == ANY_KEY else [row.scope]
     needs = f"Required scope: `{row.scope}`." if scopes else "Any valid key may call this."
+    access: Json = {
+        "security": [{"ServiceKey": [one]} for one in (*scopes, *filter(None, [row.or_scope]))]
+        or [{"ServiceKey": []}],
+        "x-required-scope": scopes[0] if scopes else None,
+    }
+    if row.or_scope:
+        access["x-required-scopes"] = {"any": [row.scope, row.or_scope]}
     noun = "webhooks" if row.path.startswith("/webhook-") else row.path.split("/")[1].replace("-", " ")
     known_id = _partner_id(row)
     about = route.description or PARTNERS["operations"].get(known_id)
@@ -110,7 +117,7 @@ def _partner_operation(row: PartnerRoute, route: Route[Any]) -> Operation:
         route=route,
         tag=route.tag or noun.capitalize(),
         description="\n\n".join(part for part in (about, needs) if part),
-        access={"security": [{"ServiceKey": scopes}], "x-required-scope": scopes[0] if scopes else None},
+        access=access,
         access_errors=(InsufficientScope,) if scopes else (),
     )
 
