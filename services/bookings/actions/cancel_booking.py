@@ -2,7 +2,12 @@
 
 import msgspec
 
-from services.bookings.actions.class_changes import ClassChanges, begins_anew, build_receipt, promote_waitlist
+from services.bookings.actions.class_changes import (
+    begins_anew,
+    build_receipt,
+    lock_class_of,
+    promote_waitlist,
+)
 from services.bookings.context import Bookings
 from services.bookings.errors import BookingAlreadyCancelled, BookingNotCancellable, CancellationTermsChanged
 from services.bookings.rules.cancellation import Policy, Terms, may_cancel, terms_for_member
@@ -13,8 +18,10 @@ from services.bookings.store.locks import LockedClass
 from services.bookings.store.save_class_changes import ReceiptRow
 from services.bookings.wire.bookings import BookingStatus, CancellationReceipt, CancelQuery
 from shared.db.database import Connection
-from shared.errors import NotFound
+from shared.errors import InsufficientScope, NotFound
 from shared.http.caller import Caller
+
+CANCEL = "bookings:cancel"
 
 
 @begins_anew
@@ -30,24 +37,38 @@ async def cancel_booking(
 async def may_repeat_cancellation(service: Bookings, caller: Caller, booking_id: str) -> None:
     """Another API key of the same client may see fewer locations."""
     async with service.db.connection() as conn:
+        booking = await bookings.read(conn, caller, booking_id)
+    if booking is None:
+        raise NotFound
+    _require_scope(caller, held=booking.only_held)
+
+
+async def may_repeat_confirmation(service: Bookings, caller: Caller, booking_id: str) -> None:
+    async with service.db.connection() as conn:
         if await bookings.read(conn, caller, booking_id) is None:
             raise NotFound
+
+
+def _require_scope(caller: Caller, *, held: bool) -> None:
+    """A hold may be given up by whoever may make one."""
+    if caller.actor == "client" and not held and CANCEL not in caller.scopes:
+        raise InsufficientScope(CANCEL, caller.scopes)
 
 
 async def _cancel(
     conn: Connection, caller: Caller, booking_id: str, query: CancelQuery
 ) -> CancellationReceipt:
-    changes, booking = await ClassChanges.lock_by_booking(conn, caller, booking_id)
+    changes, booking = await lock_class_of(conn, caller, booking_id)
+    _require_scope(caller, held=booking.status is BookingStatus.HELD)
     policy = await studios.policy(conn, caller)
     terms = await terms_of(conn, caller, booking, LockedClass(changes.class_, changes.now), policy)
     accepted = check_terms(terms, query)
     if not accepted.passed:
         raise CancellationTermsChanged(details=accepted.details)
     await changes.load_waitlist(conn)
-    booking = changes.bookings.setdefault(booking.id, booking)
     receipt = changes.cancel(booking, terms, query.reason)
     await promote_waitlist(
-        conn, changes, policy, credited=booking.member_id if terms.credits_restored else None
+        conn, changes, policy, also_lock=[booking.member_id] if terms.credits_restored else []
     )
     await changes.save(conn)
     return receipt

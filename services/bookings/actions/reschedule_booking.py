@@ -5,7 +5,12 @@ from datetime import datetime
 import msgspec
 from msgspec import Struct
 
-from services.bookings.actions.class_changes import ClassChanges, begins_anew, promote_locked
+from services.bookings.actions.class_changes import (
+    Outdated,
+    begins_anew,
+    lock_for_move,
+    promote_locked,
+)
 from services.bookings.actions.decide_bookings import require_facts
 from services.bookings.context import Bookings
 from services.bookings.errors import CancellationTermsChanged, refusal
@@ -40,21 +45,24 @@ async def reschedule_booking(
 async def _reschedule(
     conn: Connection, caller: Caller, booking_id: str, body: BookingMove
 ) -> BookingReschedule:
-    old, new, booking = await ClassChanges.lock_for_move(conn, caller, booking_id, body.class_id)
+    old, new, booking = await lock_for_move(conn, caller, booking_id, body.class_id)
     for changes in (old, new):
         await changes.load_waitlist(conn)
     policy = await studios.policy(conn, caller)
-    # The members of both classes in one statement: whoever may be promoted, and the one who moves.
-    waiting = [*old.waiting, *(new.waiting if new.class_.seats_left > 0 else ())]
-    members = await old.lock_members(conn, {booking.member_id, *(entry.member_id for entry in waiting)})
+    # The members of both classes in one statement: all who may be promoted, and the one who moves.
+    waiting = {entry.member_id for entry in old.waiting}
+    await old.lock_members(conn, waiting | new.candidates() | {booking.member_id})
     move = await _read_move(conn, caller, booking, old.class_.start_time, policy, body)
+    if move.target.class_.holds_due > new.expired_holds:
+        raise Outdated
     seat = decide_move(move, body)
     if isinstance(seat, Check):
         raise _refused(seat)
     old.now = new.now = move.now
     moved = old.move_out(booking, seat, new)
-    await promote_locked(conn, old, policy, members)
-    await promote_locked(conn, new, policy, old.after_charges(members))
+    await promote_locked(conn, old, policy)
+    new.members = old.members_after()
+    await promote_locked(conn, new, policy)
     await old.save_move(conn, new)
     return reschedules.to_wire(moved, booking.to_wire())
 
@@ -67,7 +75,7 @@ async def _read_move(
     policy: Policy,
     body: BookingMove,
 ) -> Move:
-    stored = await claim_and_lock.read_facts(conn, caller, body.class_id, booking.member_id)
+    stored = await claim_and_lock.read_facts(conn, caller, body.class_id, booking.member_id, None)
     return Move(
         leaves=booking.to_cancel(old_start),
         from_class_id=booking.class_id,

@@ -4,9 +4,11 @@ from services.bookings import errors
 from services.bookings.actions.cancel_booking import (
     cancel_booking,
     may_repeat_cancellation,
+    may_repeat_confirmation,
     preview_cancellation,
 )
-from services.bookings.actions.create_booking import create_booking
+from services.bookings.actions.confirm_hold import confirm_hold
+from services.bookings.actions.create_booking import check_hold, create_booking
 from services.bookings.actions.decide_bookings import preview_booking
 from services.bookings.actions.reschedule_booking import (
     may_repeat_reschedule,
@@ -50,9 +52,11 @@ ROUTES: Routes[Bookings] = Routes()
     description="Checks capacity, eligibility, spot and waitlist in one transaction. With `join_waitlist`, a "
     "full class returns 201 with status `waitlisted` and the position on the waitlist. If the "
     "response is lost, repeat the request with the same Idempotency-Key: the first response is "
-    "returned again, byte for byte.",
+    "returned again, byte for byte. With `hold_seconds` the seat is held, and nothing is charged: the answer "
+    "has status `held` and `held_until`.",
     response=Booking,
     status=201,
+    check=check_hold,
     idempotent=True,
     claims_key=True,
     errors=(NotFound, *errors.BOOKING_REFUSALS),
@@ -67,12 +71,33 @@ async def _may_repeat(service: Bookings, call: Call[CancelQuery, None], stored: 
     await may_repeat_cancellation(service, call.caller, call.path["booking_id"])
 
 
+async def _may_confirm_again(service: Bookings, call: Call[None, None], stored: bytes) -> None:
+    await may_repeat_confirmation(service, call.caller, call.path["booking_id"])
+
+
+@ROUTES.add(
+    "POST",
+    "/bookings/{booking_id}/confirm",
+    "Confirm a hold",
+    description="Checks the member in full, charges the credits and makes the booking `confirmed`. Who has "
+    "paid too late is still booked: until the class starts, a hold that has run out takes its seat again, if "
+    "the seat is free and nobody waits.",
+    idempotent=True,
+    may_repeat=_may_confirm_again,
+    errors=(NotFound, *errors.CONFIRM_REFUSALS),
+    tag="Bookings",
+)
+async def post_confirm(service: Bookings, call: Call[None, None]) -> Booking:
+    return await confirm_hold(service, call.caller, call.path["booking_id"])
+
+
 @ROUTES.add(
     "DELETE",
     "/bookings/{booking_id}",
     "Cancel a booking",
     description="Applies the studio's current cancellation policy. `max_late_fee` and `allow_credit_forfeit` "
-    "limit what the caller accepts: if the terms are worse, nothing is cancelled.",
+    "limit what the caller accepts: if the terms are worse, nothing is cancelled. Giving up a hold is free, "
+    "and a key with `bookings:write` alone may do it; any other booking needs `bookings:cancel`.",
     idempotent=True,
     may_repeat=_may_repeat,
     errors=(NotFound, *CANCEL_REFUSALS, errors.CancellationTermsChanged),
@@ -88,6 +113,7 @@ async def delete_booking(service: Bookings, call: Call[CancelQuery, None]) -> Ca
     "Preview a booking",
     description="Runs every check of a booking and reports each result, without writing anything.",
     reads=True,
+    check=check_hold,
     errors=(NotFound,),
     tag="Bookings",
 )
@@ -173,7 +199,7 @@ ROUTES += [
         description=(
             "Oldest first. Filters combine. Without `class_id` or `member_id`, the range from `starts_after` "
             f"to `starts_before` may hold at most {MAX_CLASSES_IN_RANGE:,} of the studio's classes; a wider "
-            "one returns 422."
+            "one returns 422. Without `status`, bookings that are or were only held are left out."
         ),
     ),
     read_one("/bookings/{booking_id}", bookings.get, "Get a booking", Booking, tag="Bookings"),

@@ -39,10 +39,10 @@ class BookingToCancel(Struct, frozen=True, kw_only=True):
 
 
 def free_cancel_until(booking: BookingToCancel, policy: Policy) -> datetime:
-    """A waitlisted booking is never late, nor is one that was promoted after the deadline had passed."""
+    """A waitlisted booking or a hold is never late, nor who was promoted after the deadline had passed."""
     deadline = booking.start_time - policy.late_window
     promoted_late = booking.promoted_at is not None and booking.promoted_at > deadline
-    if booking.status is BookingStatus.WAITLISTED or promoted_late:
+    if booking.status in (BookingStatus.WAITLISTED, BookingStatus.HELD) or promoted_late:
         return booking.start_time
     return deadline
 
@@ -89,5 +89,5 @@ def terms_accepted(terms: Terms, *, max_late_fee: Decimal | None, allow_credit_f
 
 
 def may_cancel(booking: BookingToCancel, now: datetime) -> bool:
-    live = booking.status in (BookingStatus.CONFIRMED, BookingStatus.WAITLISTED)
+    live = booking.status in (BookingStatus.HELD, BookingStatus.CONFIRMED, BookingStatus.WAITLISTED)
     return live and now < booking.start_time

@@ -23,8 +23,8 @@ from shared.db.database import Connection
 from shared.http.caller import Caller
 
 CLASS_FACTS = """
-SELECT class_facts(c) AS facts, clock_timestamp() AS now
-FROM classes c WHERE c.studio_id = $1 AND c.id = $2
+SELECT class_facts(c, instant.now) AS facts, instant.now
+FROM classes c, (SELECT clock_timestamp() AS now OFFSET 0) instant WHERE c.studio_id = $1 AND c.id = $2
 """
 
 
@@ -36,6 +36,7 @@ class LockedClass(Struct, frozen=True):
 
 
 async def lock_class(conn: Connection, caller: Caller, class_id: str) -> LockedClass | None:
+    """`ClassChanges.lock` also expires the holds that have run out: whoever decides on seats uses that."""
     await conn.execute("SELECT lock_class($1, $2)", caller.studio_id, class_id)
     return await read_class(conn, caller, class_id)
 
@@ -70,6 +71,6 @@ async def lock_members(conn: Connection, caller: Caller, member_ids: Iterable[st
     return {member.id: member for member in msgspec.json.decode(text, type=list[MemberFacts])}
 
 
-async def read_spots(conn: Connection, caller: Caller, class_id: str) -> list[SpotFacts]:
-    text = await conn.fetchval("SELECT spot_facts($1, $2)", caller.studio_id, class_id)
+async def read_spots(conn: Connection, caller: Caller, class_id: str, now: datetime) -> list[SpotFacts]:
+    text = await conn.fetchval("SELECT spot_facts($1, $2, $3)", caller.studio_id, class_id, now)
     return msgspec.json.decode(text, type=list[SpotFacts])

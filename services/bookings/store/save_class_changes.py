@@ -1,6 +1,6 @@
-"""Saves the changes to one class, or to both of a move, in one statement."""
+"""Saves all changes to a class in one statement: seats, waitlist, credits, receipts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 
 from services.bookings.rules.booking_facts import ClassFacts
@@ -30,24 +30,25 @@ class RescheduleRow(Terms, frozen=True, kw_only=True):
 
 SAVE = """
 WITH class AS (
-    UPDATE classes c SET status = n.status, booked_count = n.booked_count, waitlist_count = n.waitlist_count,
-        version = n.version
-    FROM jsonb_to_recordset($2) AS n (id uuid, status text, booked_count int, waitlist_count int, version int)
-    WHERE c.studio_id = $1 AND c.id = n.id
+    UPDATE classes SET status = $3, booked_count = $4, waitlist_count = $5, version = $6, held_count = $12
+    WHERE studio_id = $1 AND id = $2
 ), booking AS (
     UPDATE bookings b SET status = n.status, class_id = n.class_id, location_id = n.location_id,
         class_spot_id = n.class_spot_id, version = n.version, credits_charged = n.credits_charged,
-        promoted_at = n.promoted_at, updated_at = n.updated_at
-    FROM jsonb_to_recordset($3) AS n (id uuid, status text, class_id uuid, location_id uuid,
-        class_spot_id uuid, version int, credits_charged int, promoted_at timestamptz, updated_at timestamptz)
+        promoted_at = n.promoted_at, updated_at = n.updated_at, held_until = n.held_until,
+        only_held = n.only_held
+    FROM jsonb_to_recordset($7) AS n (
+        id uuid, status text, class_id uuid, location_id uuid, class_spot_id uuid, version int,
+        credits_charged int, promoted_at timestamptz, updated_at timestamptz, held_until timestamptz,
+        only_held boolean)
     WHERE b.studio_id = $1 AND b.id = n.id
 ), entry AS (
-    UPDATE waitlist w SET position = n.position, status = n.status, version = n.version, updated_at = $6
-    FROM jsonb_to_recordset($4) AS n (id uuid, position int, status text, version int)
+    UPDATE waitlist w SET position = n.position, status = n.status, version = n.version, updated_at = $10
+    FROM jsonb_to_recordset($8) AS n (id uuid, position int, status text, version int)
     WHERE w.studio_id = $1 AND w.id = n.id
 ), credit AS (
     UPDATE members m SET credits = m.credits + n.change
-    FROM jsonb_to_recordset($5) AS n (member_id uuid, change int)
+    FROM jsonb_to_recordset($9) AS n (member_id uuid, change int)
     WHERE m.studio_id = $1 AND m.id = n.member_id
 ), move AS (
     INSERT INTO reschedules (studio_id, id, booking_id, from_class_id, created_at, credits_charged,
@@ -56,13 +57,13 @@ WITH class AS (
     SELECT $1, n.id, n.booking_id, n.from_class_id, n.created_at, n.credits_charged, n.late_cancel,
         n.free_cancel_until, n.late_fee_amount, n.late_fee_currency, n.late_fee_status,
         n.credits_forfeited, n.credits_restored
-    FROM jsonb_populate_recordset(NULL::reschedules, $8) n
+    FROM jsonb_populate_recordset(NULL::reschedules, $13) n
 )
 INSERT INTO cancellations (studio_id, id, booking_id, cancelled_at, reason, late_cancel, free_cancel_until,
     late_fee_amount, late_fee_currency, late_fee_status, credits_forfeited, credits_restored)
 SELECT $1, n.id, n.booking_id, n.cancelled_at, n.reason, n.late_cancel, n.free_cancel_until,
     n.late_fee_amount, n.late_fee_currency, n.late_fee_status, n.credits_forfeited, n.credits_restored
-FROM jsonb_to_recordset($7) AS n (id uuid, booking_id uuid, cancelled_at timestamptz, reason text,
+FROM jsonb_to_recordset($11) AS n (id uuid, booking_id uuid, cancelled_at timestamptz, reason text,
     late_cancel boolean, free_cancel_until timestamptz, late_fee_amount numeric, late_fee_currency text,
     late_fee_status text, credits_forfeited int, credits_restored int)
 """
@@ -71,7 +72,7 @@ FROM jsonb_to_recordset($7) AS n (id uuid, booking_id uuid, cancelled_at timesta
 async def save(
     conn: Connection,
     caller: Caller,
-    classes: Sequence[ClassFacts],
+    class_: ClassFacts,
     *,
     now: datetime,
     bookings: list[BookingRow],
@@ -83,12 +84,17 @@ async def save(
     await conn.execute(
         SAVE,
         caller.studio_id,
-        classes,
+        class_.id,
+        class_.status,
+        class_.booked_count,
+        class_.waitlist_count,
+        class_.version,
         bookings,
         entries,
         [{"member_id": member_id, "change": change} for member_id, change in credits.items()],
         now,
         receipts,
+        class_.held_count,
         moves,
     )
 

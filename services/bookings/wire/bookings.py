@@ -10,6 +10,7 @@ from shared.wire import Body, Id, Instant, PageQuery, Query, Resource
 
 
 class BookingStatus(StrEnum):
+    HELD = "held"
     CONFIRMED = "confirmed"
     WAITLISTED = "waitlisted"
     CHECKED_IN = "checked_in"
@@ -27,6 +28,7 @@ class Booking(Resource, kw_only=True):
     booking_source: Annotated[str | None, Meta(examples=["partner_api"])]
     class_spot_id: Id | None
     waitlist_position: Annotated[int | None, Meta(description="Position on the waitlist, while waitlisted.")]
+    held_until: Annotated[Instant | None, Meta(description="When the hold ends, while held.")]
     created_at: Instant | None
     updated_at: Instant | None
 
@@ -44,6 +46,19 @@ class RosterQuery(PageQuery, frozen=True, kw_only=True):
     ] = None
 
 
+class ClientRevoked(Body, frozen=True, kw_only=True):
+    """A client that has no live key left."""
+
+    studio_id: Id
+    client_id: str
+
+
+class Released(Resource, kw_only=True):
+    """In how many classes."""
+
+    classes: int
+
+
 class BookingCancel(Body, frozen=True, kw_only=True):
     reason: Reason | None = None
 
@@ -53,6 +68,13 @@ class BookingCreate(Body, frozen=True, kw_only=True):
     member_id: Id
     join_waitlist: Annotated[bool, Meta(description="Join the waitlist when the class is full.")] = False
     class_spot_id: Id | None = None
+    hold_seconds: Annotated[
+        Annotated[int, Meta(ge=30, le=900)] | None,
+        Meta(
+            description="Hold the seat for so long instead of booking it. Confirm it with `POST "
+            "/bookings/{booking_id}/confirm`. Not together with `join_waitlist`."
+        ),
+    ] = None
 
 
 # A page reads the bookings of each of them.
@@ -149,7 +171,7 @@ class PreviewCheck(Resource, kw_only=True):
 
 class BookingPreview(Resource, kw_only=True):
     object: Literal["booking_preview"] = "booking_preview"
-    outcome: Literal["confirmed", "waitlisted", "refused"]
+    outcome: Literal["confirmed", "held", "waitlisted", "refused"]
     waitlist_position: int | None
     code: str | None
     checks: list[PreviewCheck]

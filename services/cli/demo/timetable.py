@@ -116,6 +116,7 @@ def class_lines(coming: Iterable[Session]) -> Iterator[Line]:
             capacity=slot.capacity,
             booked_count=slot.booked,
             available_count=slot.capacity - slot.booked,
+            held_count=0,
             allow_waitlist=slot.allow_waitlist,
             spot_selection_mode="required" if slot.spots else None,
             status="scheduled",
@@ -178,6 +179,7 @@ def _booking(session: Session, member: Line, number: int, position: int | None) 
         booking_source="partner_api" if number % 2 else "studio",
         class_spot_id=demo_id("class_spot", f"{session.name}/{spot}") if spot else None,
         waitlist_position=position,
+        held_until=None,
         created_at=booked_at,
         updated_at=booked_at,
     )

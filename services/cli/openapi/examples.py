@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from services.bookings.errors import BOOKING_REFUSALS, MOVE_REFUSALS
+from services.bookings.errors import BOOKING_REFUSALS, MOVE_REFUSALS, AlreadyHeld, TooManyHolds
 from services.bookings.wire.bookings import Booking
 from services.cli.demo import demo_lines
 from services.cli.demo.studio import STUDIO_ID, demo_id
@@ -106,11 +106,12 @@ _FILE: Final = Template(Path(__file__).with_suffix(".json").read_text("utf-8"))
 _WRITTEN: Final[dict[str, dict[str, Any]]] = msgspec.json.decode(_FILE.substitute(PATH_EXAMPLES | _MORE_IDS))
 STRUCTS: Final = _WRITTEN["structs"]
 STRUCTS["BookingPreview"]["checks"] = [
-    {"code": kind.code, "passed": True, "details": {}} for kind in BOOKING_REFUSALS
+    {"code": kind.code, "passed": True, "details": {}}
+    for kind in BOOKING_REFUSALS
+    if kind not in (AlreadyHeld, TooManyHolds)
 ]
 STRUCTS["ReschedulePreview"]["checks"] = [
-    {"code": code, "passed": True, "details": {}}
-    for code in dict.fromkeys(kind.code for kind in MOVE_REFUSALS)
+    {"code": kind.code, "passed": True, "details": {}} for kind in MOVE_REFUSALS if kind is not AlreadyHeld
 ]
 # Param, details and message of an error, by its code; what is left out is null, empty or the error's own.
 ERRORS: Final = _WRITTEN["errors"]

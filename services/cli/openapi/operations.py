@@ -105,7 +105,14 @@ def _partner_operation(row: PartnerRoute, route: Route[Any]) -> Operation:
     named = " and ".join(f"`{scope}`" for scope in scopes)
     required = f"Required scope{'s' if len(scopes) > 1 else ''}: {named}."
     needs = required if scopes else "Any valid key may call this."
-    several: Json = {"x-required-scopes": {"all": scopes}} if len(scopes) > 1 else {}
+    access: Json = {
+        "security": [{"ServiceKey": scopes}, *([{"ServiceKey": [row.or_scope]}] if row.or_scope else [])],
+        "x-required-scope": scopes[0] if scopes else None,
+    }
+    if row.or_scope:
+        access["x-required-scopes"] = {"any": [row.scope, row.or_scope]}
+    elif route.also_needs:
+        access["x-required-scopes"] = {"all": scopes}
     noun = "webhooks" if row.path.startswith("/webhook-") else row.path.split("/")[1].replace("-", " ")
     known_id = _partner_id(row)
     about = route.description or PARTNERS["operations"].get(known_id)
@@ -114,8 +121,7 @@ def _partner_operation(row: PartnerRoute, route: Route[Any]) -> Operation:
         route=route,
         tag=route.tag or noun.capitalize(),
         description="\n\n".join(part for part in (about, needs) if part),
-        access={"security": [{"ServiceKey": scopes}], "x-required-scope": scopes[0] if scopes else None}
-        | several,
+        access=access,
         access_errors=(InsufficientScope,) if scopes else (),
     )
 

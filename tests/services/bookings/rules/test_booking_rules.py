@@ -161,9 +161,7 @@ def test_joining_the_waitlist_needs_no_spot() -> None:
 def test_promotion(seats: int, credits: list[int], promoted: list[str], skipped: list[str]) -> None:
     """In order, one per seat. Only entries that would have got a seat are skipped."""
     class_ = a_class(capacity=2 + seats, booked_count=2, credit_cost=1)
-    queue = [
-        Waiting(entry_id=str(n), member=a_member(credits=to_cancel)) for n, to_cancel in enumerate(credits)
-    ]
+    queue = [Waiting(entry_id=str(n), member=a_member(credits=held)) for n, held in enumerate(credits)]
     decided = decide_promotion(class_, queue, [], NOW)
     assert ([one.entry_id for one in decided.promoted], list(decided.skipped)) == (promoted, skipped)
     for ended in ({"start_time": NOW}, {"status": ClassStatus.CANCELLED}, {"status": ClassStatus.COMPLETED}):

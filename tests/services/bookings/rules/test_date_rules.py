@@ -98,8 +98,8 @@ def test_terms_are_accepted_or_not(limit: Decimal | None, forfeit: bool | None, 
 
 @pytest.mark.parametrize("status", list(BookingStatus))
 def test_only_live_bookings_can_be_cancelled(status: BookingStatus) -> None:
-    """Confirmed and waitlisted, before the start."""
-    live = status in (BookingStatus.CONFIRMED, BookingStatus.WAITLISTED)
+    """Held, confirmed and waitlisted, before the start."""
+    live = status in (BookingStatus.HELD, BookingStatus.CONFIRMED, BookingStatus.WAITLISTED)
     assert may_cancel(to_cancel(status=status), START - MICRO) is live
 
 
