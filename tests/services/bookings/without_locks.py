@@ -45,3 +45,25 @@ async def remove_key_lock(database_url: str) -> None:
         await conn.execute(without)
     finally:
         await conn.close()
+
+
+IN_ANY_ORDER = """
+CREATE OR REPLACE FUNCTION bookings.lock_{what}(p_studio uuid, p_{what} uuid[]) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE one uuid;
+BEGIN
+    FOR one IN SELECT id FROM unnest(p_{what}) AS id ORDER BY random() LOOP
+        PERFORM 1 FROM bookings.{what} WHERE studio_id = p_studio AND id = one FOR NO KEY UPDATE;
+        PERFORM pg_sleep(0.02);
+    END LOOP;
+END $$
+"""
+
+
+async def lock_in_any_order(database_url: str, what: str) -> None:
+    """`classes` or `members`: one by one, so that two transactions can wait for each other."""
+    conn = await asyncpg.connect(database_url)
+    try:
+        await conn.execute(IN_ANY_ORDER.format(what=what))
+    finally:
+        await conn.close()
