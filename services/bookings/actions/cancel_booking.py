@@ -92,6 +92,8 @@ async def preview_cancellation(service: Bookings, caller: Caller, booking_id: st
         class_ = await locks.read_class(conn, caller, booking.class_id) if booking else None
         if booking is None or class_ is None:
             raise NotFound
+        if booking.has_run_out(class_.now):
+            booking.status = BookingStatus.EXPIRED
         policy = await studios.policy(conn, caller)
         terms = await terms_of(conn, caller, booking, class_, policy)
     row = ReceiptRow(

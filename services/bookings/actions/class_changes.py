@@ -99,8 +99,9 @@ class ClassChanges:
         changes = cls(caller, locked.class_, locked.now)
         if locked.class_.holds_due:
             await changes.load_holds(conn)
-            for booking in changes.run_out_holds():
-                changes.expire_hold(booking)
+            for booking in changes.holds():
+                if booking.has_run_out(changes.now):
+                    changes.expire_hold(booking)
         return changes
 
     async def load_holds(self, conn: Connection) -> None:
@@ -109,9 +110,6 @@ class ClassChanges:
 
     def holds(self) -> list[BookingRow]:
         return [one for one in self.bookings.values() if one.status is BookingStatus.HELD]
-
-    def run_out_holds(self) -> list[BookingRow]:
-        return [one for one in self.holds() if one.held_until is not None and one.held_until <= self.now]
 
     def expire_hold(self, booking: BookingRow) -> None:
         """It reads as expired since its end, so the end is when it was updated."""
@@ -127,12 +125,12 @@ class ClassChanges:
         await self.load_holds(conn)
         start = self.class_.start_time
         for booking in self.holds():
-            if booking.held_until is not None and booking.held_until > start:
-                self.add_event(BookingUpdated, booking, {"held_until": booking.held_until})
+            before, booking.held_until = booking.held_until, min(booking.held_until or start, start)
+            if booking.has_run_out(self.now):
+                self.expire_hold(booking)
+            elif booking.held_until != before:
                 self.set_status(booking, BookingStatus.HELD)
-                booking.held_until = start
-        for booking in self.run_out_holds():
-            self.expire_hold(booking)
+                self.add_event(BookingUpdated, booking, {"held_until": before})
 
     @property
     def has_changes(self) -> bool:

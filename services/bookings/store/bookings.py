@@ -63,6 +63,10 @@ class BookingRow(Struct, kw_only=True):
             updated_at=self.updated_at,
         )
 
+    def has_run_out(self, now: datetime) -> bool:
+        held = self.status is BookingStatus.HELD
+        return held and self.held_until is not None and self.held_until <= now
+
     def to_cancel(self, start_time: datetime) -> BookingToCancel:
         return BookingToCancel(
             status=self.status,
