@@ -178,6 +178,13 @@ DESK_REQUESTS = (
         question=_cost_of_cancelling,
     ),
     Request(
+        "bookings moves",
+        "list the classes that a booking was moved from",
+        "GET /studios/{studio}/bookings/{id}/reschedules",
+        (LIMIT,),
+        columns=("id", "at", "from_class_id", "credits_charged"),
+    ),
+    Request(
         "memberships list",
         "list a member's memberships",
         "GET /studios/{studio}/members/{member_id}/memberships",

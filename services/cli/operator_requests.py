@@ -96,18 +96,21 @@ OPERATOR_REQUESTS = (
         "GET /clients",
         (_ANY_STUDIO,),
         "--studio mine",
-        ("id", "name", "studio_id", "rate", "burst"),
+        ("id", "name", "studio_id", "rate", "burst", "hold_share"),
     ),
     Request(
         "clients set",
-        "set a client's rate limit",
+        "set a client's limits",
         "PATCH /clients/{client}",
         (
             option("--rate", float, "requests per second", metavar="N"),
             option("--burst", positive, "requests at once"),
+            option("--hold-share", float, "part of a class's seats held at once, 0 to 1", metavar="N"),
         ),
-        '"Partner Inc" --rate 100 --burst 400',
-        check=lambda given: "Give --rate, --burst or both." if changes_nothing(given, "client") else "",
+        '"Partner Inc" --rate 100 --burst 400 --hold-share 0.5',
+        check=lambda given: (
+            "Give --rate, --burst or --hold-share." if changes_nothing(given, "client") else ""
+        ),
     ),
     Request(
         "staff create",

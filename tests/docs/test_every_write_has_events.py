@@ -48,6 +48,8 @@ WRITES: dict[str, Act | str] = {
         {"class_id": "class", "member_id": "member", "join_waitlist": True}, makes=("booking",)
     ),
     "POST /bookings/preview": READS,
+    "POST /bookings/{booking_id}/reschedule": Act({"class_id": "last class"}, {"booking_id": "other seat"}),
+    "POST /bookings/{booking_id}/reschedule/preview": READS,
     "POST /staff/events/prune": DROPS,
     "DELETE /bookings/{booking_id}": Act(path={"booking_id": "booking"}),
     "POST /staff/classes": Act(
@@ -130,6 +132,7 @@ class Doing:
         self.studio = studio
         self.held = {
             "class": studio.classes[0]["id"],
+            "last class": studio.classes[-1]["id"],
             "member": studio.members[0]["id"],
             "membership": studio.memberships[0]["id"],
             "product": studio.catalog[2]["id"],

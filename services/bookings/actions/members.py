@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from services.bookings.actions.end_holds import HeldMeanwhile, lock_and_release
 from services.bookings.actions.event_builders import membership_event
 from services.bookings.context import Bookings
 from services.bookings.errors import MemberExists, PurchaseExists
@@ -63,13 +64,21 @@ async def record_purchase(service: Bookings, caller: Caller, body: PurchaseCreat
 
 async def erase_person(service: Bookings, caller: Caller, body: PersonToErase) -> Erased:
     """The named members. One with one of the emails that is not named is only returned (`PersonToErase`)."""
+    while True:
+        try:
+            return await _erase_person(service, caller, body)
+        except HeldMeanwhile:
+            continue
+
+
+async def _erase_person(service: Bookings, caller: Caller, body: PersonToErase) -> Erased:
     erased = Erased(members=0, emails=[], member_ids=[])
     async with service.db.transaction() as conn:
         found = {await members.id_by_email(conn, caller, email) for email in normalized_emails(body.emails)}
         member_ids = sorted({one for one in found if one is not None} | set(body.member_ids))
         if len(member_ids) > len(set(body.member_ids)):
             return Erased(members=0, emails=[], member_ids=member_ids)
-        await locks.lock_members(conn, caller, member_ids)
+        await lock_and_release(conn, caller, member_ids)
         for member_id in member_ids:
             await _erase(conn, caller, member_id, erased)
         await anonymize_outbox(conn, caller.studio_id, member_ids)

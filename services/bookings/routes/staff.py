@@ -48,7 +48,7 @@ from shared.http.routes import Call, Routes
 BOOKING = "/bookings/{booking_id}"
 MEMBERSHIP = "/memberships/{membership_id}"
 MOVED = (NotFound, errors.InvalidStateTransition)
-SEATED = (*MOVED, errors.AlreadyBooked)
+SEATED = (*MOVED, errors.AlreadyBooked, errors.AlreadyHeld, errors.BookingHeld)
 Refusals = tuple[type[DomainError], ...]
 
 ROUTES: Routes[Bookings] = Routes("/staff", staff=True, role="staff", tag="Staff")

@@ -20,16 +20,27 @@ class ReceiptRow(Terms, frozen=True, kw_only=True):
     reason: str | None
 
 
+class RescheduleRow(Terms, frozen=True, kw_only=True):
+    id: str
+    booking_id: str
+    from_class_id: str
+    created_at: datetime
+    credits_charged: int
+
+
 SAVE = """
 WITH class AS (
-    UPDATE classes SET status = $3, booked_count = $4, waitlist_count = $5, version = $6
+    UPDATE classes SET status = $3, booked_count = $4, waitlist_count = $5, version = $6, held_count = $12
     WHERE studio_id = $1 AND id = $2
 ), booking AS (
-    UPDATE bookings b SET status = n.status,
+    UPDATE bookings b SET status = n.status, class_id = n.class_id, location_id = n.location_id,
         class_spot_id = n.class_spot_id, version = n.version, credits_charged = n.credits_charged,
-        promoted_at = n.promoted_at, updated_at = n.updated_at
-    FROM jsonb_to_recordset($7) AS n (id uuid, status text, class_spot_id uuid, version int,
-                                      credits_charged int, promoted_at timestamptz, updated_at timestamptz)
+        promoted_at = n.promoted_at, updated_at = n.updated_at, held_until = n.held_until,
+        only_held = n.only_held
+    FROM jsonb_to_recordset($7) AS n (
+        id uuid, status text, class_id uuid, location_id uuid, class_spot_id uuid, version int,
+        credits_charged int, promoted_at timestamptz, updated_at timestamptz, held_until timestamptz,
+        only_held boolean)
     WHERE b.studio_id = $1 AND b.id = n.id
 ), entry AS (
     UPDATE waitlist w SET position = n.position, status = n.status, version = n.version, updated_at = $10
@@ -39,6 +50,14 @@ WITH class AS (
     UPDATE members m SET credits = m.credits + n.change
     FROM jsonb_to_recordset($9) AS n (member_id uuid, change int)
     WHERE m.studio_id = $1 AND m.id = n.member_id
+), move AS (
+    INSERT INTO reschedules (studio_id, id, booking_id, from_class_id, created_at, credits_charged,
+        late_cancel, free_cancel_until, late_fee_amount, late_fee_currency, late_fee_status,
+        credits_forfeited, credits_restored)
+    SELECT $1, n.id, n.booking_id, n.from_class_id, n.created_at, n.credits_charged, n.late_cancel,
+        n.free_cancel_until, n.late_fee_amount, n.late_fee_currency, n.late_fee_status,
+        n.credits_forfeited, n.credits_restored
+    FROM jsonb_populate_recordset(NULL::reschedules, $13) n
 )
 INSERT INTO cancellations (studio_id, id, booking_id, cancelled_at, reason, late_cancel, free_cancel_until,
     late_fee_amount, late_fee_currency, late_fee_status, credits_forfeited, credits_restored)
@@ -60,6 +79,7 @@ async def save(
     entries: list[WaitlistRow],
     credits: Mapping[str, int],
     receipts: list[ReceiptRow],
+    moves: list[RescheduleRow],
 ) -> None:
     await conn.execute(
         SAVE,
@@ -74,6 +94,8 @@ async def save(
         [{"member_id": member_id, "change": change} for member_id, change in credits.items()],
         now,
         receipts,
+        class_.held_count,
+        moves,
     )
 
 

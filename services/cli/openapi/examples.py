@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from services.bookings.errors import BOOKING_REFUSALS
+from services.bookings.errors import BOOKING_REFUSALS, MOVE_REFUSALS, AlreadyHeld, TooManyHolds
 from services.bookings.wire.bookings import Booking
 from services.cli.demo import demo_lines
 from services.cli.demo.studio import STUDIO_ID, demo_id
@@ -24,6 +24,8 @@ from services.cli.demo.timetable import (
     FULL_CLASS,
     IDEMPOTENCY_KEY,
     KEY_ID,
+    LEFT_CLASS,
+    MOVABLE_ID,
     OPEN_CLASS,
     RECOVERY_ID,
     STAFF_TOKEN_ID,
@@ -74,6 +76,9 @@ BY_OPERATION: Final[dict[str, dict[str, str]]] = {
     "list_deliveries_of_event": {"event_id": EVENT_ID},
     "list_export": {"studio": STUDIO},
     "import_lines": {"studio": STUDIO},
+    "reschedule_booking": {"booking_id": MOVABLE_ID},
+    "preview_reschedule": {"booking_id": MOVABLE_ID},
+    "list_reschedules": {"booking_id": MOVABLE_ID},
     "cancel_class": {"class_id": FULL_CLASS.id},
     "reject_submission": {"submission_id": demo_id("form_submission", "Quinn Farrell")},
     "erase_member": {"member_id": demo_id("member", "Dana Abbott"), "studio": STUDIO},
@@ -84,6 +89,11 @@ _MORE_IDS: Final = {
     "client_id": demo_id("client", "demo"),
     "spot_id": spot_id("R5"),
     "cancellation_id": demo_id("booking_cancellation", f"{OPEN_CLASS.name}/{_ATTENDEE['name']}"),
+    "movable_id": MOVABLE_ID,
+    "mover_id": attending(LEFT_CLASS)[0]["id"],
+    "left_class_id": LEFT_CLASS.id,
+    "new_spot_id": spot_id("R6"),
+    "reschedule_id": demo_id("booking_reschedule", LEFT_CLASS.name),
     "attendee": _ATTENDEE["name"],
     "attendee_id": _ATTENDEE["id"],
     "attendee_email": _ATTENDEE["email"],
@@ -96,7 +106,12 @@ _FILE: Final = Template(Path(__file__).with_suffix(".json").read_text("utf-8"))
 _WRITTEN: Final[dict[str, dict[str, Any]]] = msgspec.json.decode(_FILE.substitute(PATH_EXAMPLES | _MORE_IDS))
 STRUCTS: Final = _WRITTEN["structs"]
 STRUCTS["BookingPreview"]["checks"] = [
-    {"code": kind.code, "passed": True, "details": {}} for kind in BOOKING_REFUSALS
+    {"code": kind.code, "passed": True, "details": {}}
+    for kind in BOOKING_REFUSALS
+    if kind not in (AlreadyHeld, TooManyHolds)
+]
+STRUCTS["ReschedulePreview"]["checks"] = [
+    {"code": kind.code, "passed": True, "details": {}} for kind in MOVE_REFUSALS if kind is not AlreadyHeld
 ]
 # Param, details and message of an error, by its code; what is left out is null, empty or the error's own.
 ERRORS: Final = _WRITTEN["errors"]

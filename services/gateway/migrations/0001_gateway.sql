@@ -17,6 +17,8 @@ CREATE TABLE clients (
     name text NOT NULL,
     rate double precision NOT NULL CONSTRAINT client_rate_positive CHECK (rate > 0),
     burst integer NOT NULL CONSTRAINT client_burst_positive CHECK (burst > 0),
+    -- The part of a class's seats that it may hold at once; null: a third.
+    hold_share numeric(5, 4) CHECK (hold_share BETWEEN 0 AND 1),
     -- False once the webhooks service has been told that no live key is left.
     live boolean NOT NULL DEFAULT true,
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),

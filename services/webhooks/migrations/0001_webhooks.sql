@@ -16,7 +16,7 @@ CREATE TABLE events (
     created_at  timestamptz NOT NULL,
     body        bytea       NOT NULL,
     traceparent text,       -- of the call that caused it, so that its deliveries belong to the same trace
-    moved_to    uuid,       -- where its resource is now that has left the location; null if nowhere
+    moved_to    uuid,       -- the other location of a resource that has moved; null if it has none
     request_id  text,       -- of the call that caused it
     PRIMARY KEY (studio_id, id, created_at)
 ) PARTITION BY RANGE (created_at);

@@ -200,7 +200,7 @@ async def test_a_service_that_reads_before_it_locks_is_caught(service: Bookings,
     conn = await asyncpg.connect(database_url)
     text = await conn.fetchval("SELECT pg_get_functiondef('bookings.start_bookings'::regproc)")
     lock = "IF p_wait THEN"
-    facts = "facts := booking_facts(p_studios[n], p_classes[n], p_members[n]);"
+    facts = "facts := booking_facts(p_studios[n], p_classes[n], p_members[n], p_holders[n]);"
     swapped = text.replace(facts, "NULL;").replace(lock, f"{facts} {lock}")
     assert swapped.count(facts) == 1 and lock in text
     await conn.execute("SET search_path TO bookings")

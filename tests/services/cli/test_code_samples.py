@@ -83,6 +83,9 @@ DELETE FROM forms.form_submissions WHERE submitter_email = 'jules.donovan@exampl
 UPDATE forms.forms SET slug = id::text WHERE slug = 'workshop-feedback';
 UPDATE webhooks.recoveries SET status = 'done';
 UPDATE webhooks.endpoints SET deleted_at = NULL, status = 'enabled';
+UPDATE bookings.bookings b SET class_id = r.from_class_id, class_spot_id = NULL
+    FROM bookings.reschedules r WHERE r.booking_id = b.id;
+DELETE FROM bookings.reschedules;
 DELETE FROM bookings.cancellations;
 UPDATE bookings.bookings SET status = 'confirmed' WHERE status = 'cancelled' AND class_spot_id IS NOT NULL;
 UPDATE bookings.classes c SET status = 'scheduled', booked_count = (

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from msgspec import UNSET
-
 from services.gateway.actions.issue_key import issue_key, issue_staff_token, revoke_key, rotate_key
 from services.gateway.actions.open_console import make_console_link
 from services.gateway.actions.studios import create_studio
@@ -60,12 +58,10 @@ async def list_clients(context: OperatorContext, call: Call[StudioFilter, None])
         return whole_page(await clients.all_of(conn, studio_id))
 
 
-@ROUTES.add("PATCH", "/clients/{client}", "Set a client's rate")
+@ROUTES.add("PATCH", "/clients/{client}", "Set a client's limits")
 async def patch_client(context: OperatorContext, call: Call[None, ClientSet]) -> Client:
-    rate = None if call.body.rate is UNSET else call.body.rate
-    burst = None if call.body.burst is UNSET else call.body.burst
     async with context.db.transaction() as conn:
-        client = await clients.set_limits(conn, call.path["client"], rate, burst)
+        client = await clients.set_limits(conn, call.path["client"], call.body)
     await context.key_cache.refresh()
     return client
 
