@@ -166,14 +166,24 @@ def _staff(
 # The service serves each of them at `/staff` and the path without its studio.
 STAFF_ROUTES: Final[tuple[OperatorRoute, ...]] = (
     *_staff(
+        "catalog",
+        ("GET", "/locations"),
+        ("GET", "/rooms"),
+        ("GET", "/class-types"),
+        ("GET", "/instructors"),
+        ("GET", "/products"),
+    ),
+    *_staff(
         "bookings",
         ("GET", "/bookings"),
+        ("POST", "/bookings"),
         ("GET", "/bookings/{booking_id}"),
         ("POST", "/bookings/{booking_id}/cancel"),
         ("GET", "/bookings/{booking_id}/cancellation-preview"),
         ("POST", "/bookings/{booking_id}/check-in"),
         ("POST", "/bookings/{booking_id}/no-show"),
         ("POST", "/bookings/{booking_id}/undo-check-in"),
+        ("POST", "/bookings/{booking_id}/waive-fee"),
         ("GET", "/classes"),
         ("POST", "/classes"),
         ("GET", "/classes/{class_id}"),
@@ -182,6 +192,7 @@ STAFF_ROUTES: Final[tuple[OperatorRoute, ...]] = (
         ("GET", "/classes/{class_id}/roster"),
         ("GET", "/classes/{class_id}/spots"),
         ("GET", "/members"),
+        ("POST", "/members"),
         ("GET", "/members/{member_id}"),
         ("GET", "/members/{member_id}/memberships"),
         ("GET", "/memberships/{membership_id}"),
@@ -193,6 +204,8 @@ STAFF_ROUTES: Final[tuple[OperatorRoute, ...]] = (
         ("GET", "/purchases/{purchase_id}"),
         ("GET", "/waitlist"),
         ("GET", "/waitlist/{waitlist_id}"),
+        ("POST", "/waitlist/{waitlist_id}/promote"),
+        ("POST", "/waitlist/{waitlist_id}/skip"),
     ),
     *_staff(
         "forms",
