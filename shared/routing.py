@@ -72,6 +72,7 @@ ROUTES: Final[tuple[PartnerRoute, ...]] = (
         GATEWAY,
         ("GET", "/key", ANY_KEY),
         ("GET", "/requests", ANY_KEY),
+        ("GET", "/requests/counts", ANY_KEY),
         ("GET", "/idempotency-keys/{key}", ANY_KEY),
         ("POST", "/console-sessions", ANY_KEY),
     ),

@@ -72,6 +72,8 @@ PATH_EXAMPLES: Final = {
 # Where a query field makes the sample work or clearer, and where a write needs a row that nothing else uses.
 BY_OPERATION: Final[dict[str, dict[str, str]]] = {
     "list_deliveries_of_event": {"event_id": EVENT_ID},
+    "list_requests": {"client": "demo"},
+    "get_request_counts": {"client": "demo"},
     "list_export": {"studio": STUDIO},
     "import_lines": {"studio": STUDIO},
     "cancel_class": {"class_id": FULL_CLASS.id},

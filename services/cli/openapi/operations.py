@@ -23,6 +23,7 @@ STAFF: Final = "/staff"
 SPECIAL: Final = {
     ("GET", "/key"): "get_key",
     ("GET", "/studio"): "get_studio",
+    ("GET", "/requests/counts"): "get_request_counts",
     ("GET", "/classes/{class_id}/spots"): "list_class_spots",
     ("POST", "/bookings/preview"): "preview_booking",
     ("DELETE", "/bookings/{booking_id}"): "cancel_booking",
