@@ -101,6 +101,11 @@ class SameClass(Conflict):
     message = "The booking is already in this class."
 
 
+class NoFeeToWaive(Conflict):
+    code = "no_fee_to_waive"
+    message = "The booking's cancellation has no late fee that could be waived."
+
+
 class MemberExists(Conflict):
     code = "member_exists"
     message = "A member with this email already exists."

@@ -164,6 +164,16 @@ class ClassChanges:
         """The members who may be promoted, to be locked."""
         return {entry.member_id for entry in self.waiting} if self.class_.seats_left > 0 else set()
 
+    def add(self, booking: BookingRow, *, waits: bool) -> None:
+        """A new booking, which the caller inserts. It takes a seat and its credits, or waits."""
+        self.class_ = msgspec.structs.replace(
+            self.class_,
+            booked_count=self.class_.booked_count + (not waits),
+            waitlist_count=self.class_.waitlist_count + waits,
+        )
+        if booking.credits_charged:
+            self._credits[booking.member_id] -= booking.credits_charged
+
     def set_status(self, booking: BookingRow, status: BookingStatus) -> None:
         """Also takes or frees the seat."""
         self.class_ = msgspec.structs.replace(

@@ -21,8 +21,6 @@ from services.bookings.wire.bookings import (
     Booking,
     BookingsQuery,
     BookingStatus,
-    RosterEntry,
-    RosterQuery,
 )
 from shared.db.database import Connection
 from shared.errors import Invalid, Problem
@@ -136,7 +134,7 @@ TABLE = ListedTable(table="bookings", columns=WIRE_COLUMNS, statuses=tuple(Booki
 LIVE_HOLD = "(t.status <> 'held' OR t.held_until > statement_timestamp())"
 
 
-def _of_status(status: BookingStatus | None) -> tuple[str | tuple[str, ...] | None, str]:
+def of_status(status: BookingStatus | None) -> tuple[str | tuple[str, ...] | None, str]:
     """The stored statuses of a list, and a condition. Without a status it leaves out what was only held."""
     if status is None:
         return None, "NOT t.only_held"
@@ -146,31 +144,12 @@ def _of_status(status: BookingStatus | None) -> tuple[str | tuple[str, ...] | No
 
 
 async def list_page(conn: Connection, caller: Caller, query: BookingsQuery) -> Page[Booking]:
-    status, also = _of_status(query.status)
+    status, also = of_status(query.status)
     narrow = {"class_id": query.class_id, "member_id": query.member_id}
     filters = Filters(narrow=narrow, status=status, also=also)
     await add_class_start(conn, caller, filters, query)
     rows = await fetch_page(conn, caller, TABLE, filters, query)
     return page_of([Booking(**row) for row in rows], query.limit)
-
-
-# Names are looked up row by row, so that the list itself stays one scan of the class's bookings.
-ROSTER_COLUMNS = f"""{WIRE_COLUMNS},
-(SELECT m.name FROM members m WHERE m.studio_id = t.studio_id AND m.id = t.member_id) AS member_name,
-(SELECT m.email FROM members m WHERE m.studio_id = t.studio_id AND m.id = t.member_id) AS member_email
-"""  # noqa: S608
-ROSTER_TABLE = ListedTable(table="bookings", columns=ROSTER_COLUMNS)
-ON_ROSTER = [status.value for status in BookingStatus if status not in ("cancelled", "expired")]
-
-
-async def list_roster(
-    conn: Connection, caller: Caller, class_id: str, query: RosterQuery
-) -> list[RosterEntry]:
-    """Who is expected, seated or waiting, in the order of their bookings."""
-    status, also = (tuple(ON_ROSTER), LIVE_HOLD) if query.status is None else _of_status(query.status)
-    filters = Filters(narrow={"class_id": class_id}, status=status, also=also)
-    rows = await fetch_page(conn, caller, ROSTER_TABLE, filters, query)
-    return [RosterEntry(**row) for row in rows]
 
 
 async def get(conn: Connection, caller: Caller, booking_id: str) -> Booking:

@@ -23,6 +23,7 @@ STAFF: Final = "/staff"
 SPECIAL: Final = {
     ("GET", "/key"): "get_key",
     ("GET", "/studio"): "get_studio",
+    ("GET", "/requests/counts"): "get_request_counts",
     ("GET", "/classes/{class_id}/spots"): "list_class_spots",
     ("POST", "/bookings/preview"): "preview_booking",
     ("DELETE", "/bookings/{booking_id}"): "cancel_booking",
@@ -33,10 +34,16 @@ SPECIAL: Final = {
     ("POST", "/webhook-endpoints/{endpoint_id}/rotate-secret"): "rotate_webhook_secret",
     ("GET", "/webhook-endpoints/{endpoint_id}/recoveries/{recovery_id}"): "get_webhook_recovery",
     ("GET", "/webhook-endpoints/{endpoint_id}/deliveries"): "list_webhook_deliveries",
+    ("GET", "/webhook-endpoints/{endpoint_id}/missed-events"): "count_missed_events",
+    ("GET", "/webhook-health"): "list_webhook_health",
     # Of operators.
     ("GET", OF_A_STUDIO): "get_studio",
     ("GET", "/events/position"): "get_event_position",
     ("GET", "/status"): "get_status",
+    ("GET", "/status/history"): "get_status_history",
+    ("POST", "/bookings/{booking_id}/waive-fee"): "waive_fee",
+    ("POST", "/waitlist/{waitlist_id}/promote"): "promote_waitlist_entry",
+    ("POST", "/waitlist/{waitlist_id}/skip"): "skip_waitlist_entry",
     ("POST", "/import"): "import_lines",
     ("POST", "/queues/{queue}/parked/requeue"): "requeue_parked",
     ("POST", "/events/prune"): "prune_events",
@@ -137,6 +144,7 @@ _OPERATOR_TAGS: Final = {
     "leads": "People",
     "webhook-endpoints": "Webhooks",
     "webhook-deliveries": "Webhooks",
+    "webhook-health": "Webhooks",
     "events": "Webhooks",
 }
 

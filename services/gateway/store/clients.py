@@ -41,7 +41,7 @@ SELECT id FROM clients WHERE (id::text = lower($1) OR name = $1) AND ($2::uuid I
 """
 
 
-async def _find(conn: Connection, client: str, studio_id: str | None) -> str:
+async def find(conn: Connection, client: str, studio_id: str | None) -> str:
     """`client` is an id, or a name that only one client has, of the studio if one is given."""
     found = await conn.fetch(FIND, client, studio_id)
     if len(found) != 1:
@@ -60,7 +60,7 @@ async def set_limits(conn: Connection, client: str, wanted: ClientSet) -> Client
     rate = None if wanted.rate is UNSET else wanted.rate
     burst = None if wanted.burst is UNSET else wanted.burst
     share = None if wanted.hold_share is UNSET else wanted.hold_share
-    found = await _find(conn, client, None)
+    found = await find(conn, client, None)
     row = await conn.fetchrow(SET, found, rate, burst, wanted.hold_share is not UNSET, share)
     return Client(**row)  # type: ignore[arg-type]
 
@@ -75,7 +75,7 @@ ORDER BY k.created_at DESC, k.id DESC LIMIT 1
 
 async def newest_live_key(conn: Connection, client: str, studio_id: str | None) -> Caller | None:
     """The newest key as a caller."""
-    row = await conn.fetchrow(NEWEST_LIVE_KEY, await _find(conn, client, studio_id))
+    row = await conn.fetchrow(NEWEST_LIVE_KEY, await find(conn, client, studio_id))
     if row is None:
         return None
     return Caller(
