@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 Outcome = tuple[str, int | str | None]
 
@@ -236,6 +236,37 @@ class Studio:
         self.promote_waitlist(booking.course)
         self.renumber_waitlist(booking.course)
         return True
+
+    def move(self, n: int, c: int) -> Outcome:
+        """The fee and what is forfeited. A refusal leaves everything as it was."""
+        booking = self.bookings[n]
+        left, person = booking.course, self.people[booking.person]
+        old, new = self.courses[left], self.courses[c]
+        if booking.status != "confirmed" or old.started:
+            return "booking_not_movable", None
+        if c == left:
+            return "same_class", None
+        if new.status != "scheduled" or new.started or not new.visible:
+            return "class_not_bookable", None
+        live = self.live_of(c, booking.person)
+        if live is not None:
+            waits = self.bookings[live].status == "waitlisted"
+            return "already_waitlisted" if waits else "already_booked", live
+        late = old.late and not booking.promoted_late
+        lost = booking.charged if late and self.forfeit else 0
+        back = booking.charged - lost
+        if self.why_not_eligible(new, replace(person, credits=person.credits + back)):
+            return "member_not_eligible", None
+        if len(self.seated(c)) + len(self.queue(c)) >= new.capacity:
+            return "class_full", None
+        person.credits += back
+        booking.spot, booking.course = self.free_spot(c), c
+        booking.charged, booking.promoted_late = 0, False
+        self.charge(booking)
+        self.events.append(("booking.rescheduled", n))
+        self.promote_waitlist(left)
+        self.renumber_waitlist(left)
+        return "assessed" if late and self.fee else "none", lost
 
     def live_of(self, c: int, p: int) -> int | None:
         live = ("confirmed", "checked_in", "waitlisted")

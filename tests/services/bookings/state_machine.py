@@ -29,7 +29,7 @@ MEMBERSHIPS = ("active", "active", "active", "paused", "past_due", None)
 PICK = st.integers(0, 999)
 SHARES = {
     "join": 6, "book": 2, "cancel_a_wanted_seat": 4, "cancel": 2, "make_someone_ineligible": 3,
-    "pause_or_resume": 1, "change_capacity": 2, "purchase": 1, "record_attendance": 2, "replay": 1,
+    "pause_or_resume": 1, "change_capacity": 2, "purchase": 1, "record_attendance": 2, "replay": 1, "move": 5,
     "end_class": 2, "import_seat": 2, "import_waiter": 3, "import_cancellation": 3, "import_class": 2,
 }  # fmt: skip
 ACTS = [act for act, share in SHARES.items() for _ in range(share)]
@@ -267,6 +267,30 @@ class StudioMachine(ImportActs, RuleBasedStateMachine):
         moved = self.model.record_attendance(n, status)
         self.steps["record_attendance" if moved else "record_attendance refused"] += 1
         assert (reply.status == 200) == moved, reply.body
+
+    def move(self, n: int, c: int, live: bool) -> None:
+        """Mostly a seat; the preview of every move says what the move does."""
+        if not self.bookings:
+            return
+        seats = [k for k, held in enumerate(self.model.bookings) if held.status == "confirmed"]
+        n = seats[n % len(seats)] if seats and (live or n % 4) else n % len(self.bookings)
+        c %= len(self.classes)
+        path, body = f"/bookings/{self.bookings[n]}/reschedule", {"class_id": self.classes[c]}
+        before: Booking = self.model.bookings[n]
+        left, charged = before.course, before.charged
+        preview = self.wait(self.client.call("POST", f"{path}/preview", body)).json
+        reply = self.do("POST", path, body)
+        outcome, detail = self.model.move(n, c)
+        self.steps["move " + outcome] += 1
+        if outcome not in ("assessed", "none"):
+            assert (reply.status, reply.code, preview["code"]) == (409, outcome, outcome), reply.body
+            return
+        terms, booking = reply.json["terms"], self.model.bookings[n]
+        assert (preview["outcome"], preview["terms"]) == ("rescheduled", terms)
+        assert (terms["late_fee_status"], terms["credits_forfeited"]) == (outcome, detail)
+        assert terms["credits_restored"] == charged - terms["credits_forfeited"]
+        assert reply.json["credits_charged"] == booking.charged
+        assert reply.json["from_class_id"] == self.classes[left]
 
     @invariant()
     def everything_agrees(self) -> None:
