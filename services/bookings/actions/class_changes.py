@@ -10,10 +10,23 @@ import msgspec
 from msgspec import UNSET
 
 from services.bookings.actions.event_builders import Previous, booking_event, class_event, waitlist_event
-from services.bookings.rules.booking_facts import ClassFacts, MemberFacts, SpotFacts
+from services.bookings.rules.booking_facts import (
+    BookingFacts,
+    ClassFacts,
+    LiveBooking,
+    MemberFacts,
+    SpotFacts,
+)
 from services.bookings.rules.cancellation import Policy, Terms, terms_by_studio
 from services.bookings.rules.rescheduling import NewSeat
-from services.bookings.rules.transitions import WITH_SEAT, Waiting, decide_promotion, hold_change, seat_change
+from services.bookings.rules.transitions import (
+    LIVE,
+    WITH_SEAT,
+    Waiting,
+    decide_promotion,
+    hold_change,
+    seat_change,
+)
 from services.bookings.store import bookings, classes, locks, save_class_changes, waitlist
 from services.bookings.store.bookings import BookingRow
 from services.bookings.store.locks import LockedClass
@@ -135,10 +148,6 @@ class ClassChanges:
     @property
     def has_changes(self) -> bool:
         return bool(self._changed)
-
-    @property
-    def expired_holds(self) -> int:
-        return len(self._expired_holds)
 
     def add_event(self, kind: Kind, booking: BookingRow, previous: Previous = UNSET) -> None:
         """Adds an event with the booking's state at `save`."""
@@ -294,6 +303,22 @@ class ClassChanges:
             SpotFacts(id=spot.id, taken=spot.id in given or (spot.taken and spot.id not in freed))
             for spot in await locks.read_spots(conn, self.caller, self.class_.id, self.now)
         ]
+
+    async def booking_facts(self, conn: Connection, member_id: str) -> BookingFacts:
+        """What a seat of this locked member depends on, after the changes up to now."""
+        live = await bookings.live_of_member(conn, self.caller, self.class_.id, member_id, self.now)
+        # The member may have been promoted, or skipped, just now.
+        other = self.bookings.get(live.id) if live else None
+        if other is not None:
+            live = LiveBooking(id=other.id, status=other.status) if other.status in LIVE else None
+        chooses = self.class_.spot_selection_mode not in (None, SpotMode.NONE)
+        return BookingFacts(
+            now=self.now,
+            class_=self.class_,
+            member=self.members_after()[member_id],
+            live=live,
+            spots=await self.read_spots(conn) if chooses else [],
+        )
 
     async def save(
         self, conn: Connection, *, send_events: bool = True, class_event_follows: bool = False

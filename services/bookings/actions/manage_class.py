@@ -13,6 +13,7 @@ from services.bookings.actions.class_changes import (
     lock_class_of,
     promote_waitlist,
 )
+from services.bookings.actions.end_holds import expire_run_out_holds
 from services.bookings.actions.event_builders import COUNTS, booking_event, class_event, waitlist_event
 from services.bookings.context import Bookings
 from services.bookings.errors import (
@@ -161,6 +162,10 @@ async def record_attendance(
         allowed = staff_moves(booking.status, changes.class_, changes.now)
         if status not in allowed:
             raise InvalidStateTransition(booking.status, status, list(allowed))
+        if changes.has_changes and booking.status not in SEATED:
+            # A hold of the same member may have run out: it has to be written before they have a seat again.
+            await expire_run_out_holds(conn, caller, booking.class_id)
+            changes, booking = await lock_class_of(conn, caller, booking_id)
         await changes.load_waitlist(conn)
         before = booking.to_wire()
         if booking.status not in SEATED and status in SEATED:

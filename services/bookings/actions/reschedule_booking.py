@@ -5,16 +5,12 @@ from datetime import datetime
 import msgspec
 from msgspec import Struct
 
-from services.bookings.actions.class_changes import (
-    Outdated,
-    begins_anew,
-    lock_for_move,
-    promote_locked,
-)
+from services.bookings.actions.class_changes import begins_anew, lock_for_move, promote_locked
 from services.bookings.actions.decide_bookings import require_facts
 from services.bookings.context import Bookings
 from services.bookings.errors import CancellationTermsChanged, refusal
-from services.bookings.rules.booking_decision import Check
+from services.bookings.rules.booking_decision import Check, knows_spot
+from services.bookings.rules.booking_facts import BookingFacts
 from services.bookings.rules.cancellation import Policy
 from services.bookings.rules.rescheduling import Move, decide_move, run_move_checks
 from services.bookings.store import bookings, claim_and_lock, classes, locks, reschedules, studios
@@ -52,36 +48,25 @@ async def _reschedule(
     # The members of both classes in one statement: all who may be promoted, and the one who moves.
     waiting = {entry.member_id for entry in old.waiting}
     await old.lock_members(conn, waiting | new.candidates() | {booking.member_id})
-    move = await _read_move(conn, caller, booking, old.class_.start_time, policy, body)
-    if move.target.class_.holds_due > new.expired_holds:
-        raise Outdated
-    seat = decide_move(move, body)
+    new.members = old.members
+    # Seats of holds that have run out there belong to the waitlist first.
+    await promote_locked(conn, new, policy)
+    facts = await new.booking_facts(conn, booking.member_id)
+    if not knows_spot(facts, body.class_spot_id):
+        raise NotFound(param="class_spot_id")
+    seat = decide_move(_move(booking, old.class_.start_time, facts, policy), body)
     if isinstance(seat, Check):
         raise _refused(seat)
-    old.now = new.now = move.now
     moved = old.move_out(booking, seat, new)
+    old.members = new.members_after()
     await promote_locked(conn, old, policy)
-    new.members = old.members_after()
-    await promote_locked(conn, new, policy)
     await old.save_move(conn, new)
     return reschedules.to_wire(moved, booking.to_wire())
 
 
-async def _read_move(
-    conn: Connection,
-    caller: Caller,
-    booking: BookingRow,
-    old_start: datetime,
-    policy: Policy,
-    body: BookingMove,
-) -> Move:
-    stored = await claim_and_lock.read_facts(conn, caller, body.class_id, booking.member_id, None)
-    return Move(
-        leaves=booking.to_cancel(old_start),
-        from_class_id=booking.class_id,
-        target=require_facts(stored, caller, body.class_spot_id),
-        policy=policy,
-    )
+def _move(booking: BookingRow, old_start: datetime, facts: BookingFacts, policy: Policy) -> Move:
+    leaves, left = booking.to_cancel(old_start), booking.class_id
+    return Move(leaves=leaves, from_class_id=left, target=facts, policy=policy)
 
 
 def _refused(check: Check) -> Conflict:
@@ -99,7 +84,9 @@ async def preview_reschedule(
         if booking is None or class_ is None:
             raise NotFound
         policy = await studios.policy(conn, caller)
-        move = await _read_move(conn, caller, booking, class_.class_.start_time, policy, body)
+        stored = await claim_and_lock.read_facts(conn, caller, body.class_id, booking.member_id, None)
+    facts = require_facts(stored, caller, body.class_spot_id)
+    move = _move(booking, class_.class_.start_time, facts, policy)
     checks = run_move_checks(move, body)
     failed = next((check.code for check in checks if not check.passed), None)
     return ReschedulePreview(

@@ -399,9 +399,9 @@ async def test_a_hold_that_ran_out_in_the_new_class_goes_to_its_waitlist_first(c
     (waits_there,) = await seated(client, new, [people[3]])
     await run_out(client, *holds)
     assert (await moved(client, mover, new))["booking"]["class_id"] == new["id"]
-    assert (await client.get_ok(f"/bookings/{waits_here['id']}"))["status"] == "confirmed"
-    # One credit: it paid for the seat in the old class.
-    assert (await client.get_ok(f"/bookings/{waits_there['id']}"))["status"] == "cancelled"
+    assert (await client.get_ok(f"/bookings/{waits_there['id']}"))["status"] == "confirmed"
+    # The credit has paid for that seat.
+    assert (await client.get_ok(f"/bookings/{waits_here['id']}"))["status"] == "cancelled"
     assert await credits_of(client, people[3]) == 0
-    assert await counts_of(client, old, new) == [1, 1]
+    assert await counts_of(client, old, new) == [0, 2]
     assert await failed_checks(client, "counter", "positions", "waitlist pair", "credits", "receipt") == []
