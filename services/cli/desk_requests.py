@@ -286,9 +286,7 @@ DESK_REQUESTS = (
         check=_two_ends_of_pause,
     ),
     Request(
-        "memberships resume",
-        "resume a paused membership",
-        "POST /studios/{studio}/memberships/{id}/resume",
+        "memberships resume", "resume a paused membership", "POST /studios/{studio}/memberships/{id}/resume"
     ),
     Request(
         "memberships cancel",

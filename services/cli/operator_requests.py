@@ -236,11 +236,7 @@ OPERATOR_REQUESTS = (
         "--status dead",
         ("id", "event_type", "status", "attempt_count", "next_attempt_at", "created_at"),
     ),
-    Request(
-        "webhooks retry",
-        "retry a delivery now",
-        "POST /studios/{studio}/webhook-deliveries/{id}/retry",
-    ),
+    Request("webhooks retry", "retry a delivery now", "POST /studios/{studio}/webhook-deliveries/{id}/retry"),
     Request(
         "webhooks recover",
         "send again what an endpoint missed",

@@ -16,6 +16,7 @@ from services.webhooks.store import attempts, health, lanes
 from shared.background import Wakeup, end_tasks
 from shared.batching import Batcher
 from shared.db.database import Connection, Database
+from shared.percentiles import bucket_of
 from shared.wire import new_id
 
 log = structlog.get_logger("dispatcher")
@@ -150,7 +151,7 @@ class Dispatcher:
             log.error("lane_failed", endpoint_id=lane.lease.endpoint_id, exc_info=True)
 
     def count(self, endpoint_id: str, *, succeeded: bool, milliseconds: float) -> None:
-        key = endpoint_id, int(time.time()) // 3600 * 3600, health.bucket_of(milliseconds)
+        key = endpoint_id, int(time.time()) // 3600 * 3600, bucket_of(milliseconds)
         self._attempts.setdefault(key, [0, 0])[not succeeded] += 1
 
     async def renew(self) -> bool:

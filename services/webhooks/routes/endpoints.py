@@ -180,11 +180,17 @@ async def get_missed(service: Webhooks, call: Call[MissedQuery, None]) -> Missed
     "/webhook-health",
     "List how your endpoints are doing",
     description="A word for each, attempts by the hour, the last error, and when the next attempt is due.",
+    errors=(NotFound,),
 )
-@STAFF.add("GET", "/webhook-health", "List how a studio's endpoints are doing")
+@STAFF.add("GET", "/webhook-health", "List how a studio's endpoints are doing", errors=(NotFound,))
 async def list_health(service: Webhooks, call: Call[HealthQuery, None]) -> Page[EndpointHealth]:
     async with service.db.connection() as conn:
-        return page_of(await health.page(conn, call.caller, call.query), call.query.limit)
+        if call.query.endpoint_id is not None:
+            own = [(await get_endpoint(conn, call.caller, call.query.endpoint_id)).shown]
+        else:
+            own = await endpoints.list_own(conn, call.caller, call.query.cursor, call.query.limit + 1)
+        found = await health.of_endpoints(conn, call.caller, [one.id for one in own])
+    return page_of(found, call.query.limit)
 
 
 @ROUTES.add(

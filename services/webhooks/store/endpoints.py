@@ -27,7 +27,7 @@ fifo, rate_limit, key_id, created_at"""
 OWN = "studio_id = $1 AND (client_id = $2 OR $3) AND deleted_at IS NULL"
 
 
-def own(caller: Caller) -> tuple[str, str, bool]:
+def _own(caller: Caller) -> tuple[str, str, bool]:
     return caller.studio_id, caller.client_id, caller.actor == "operator"
 
 
@@ -77,7 +77,7 @@ GET = f"SELECT {COLUMNS} FROM endpoints WHERE {OWN} AND id = $4"  # noqa: S608
 async def get(
     conn: Connection, caller: Caller, endpoint_id: str, *, lock: bool = False
 ) -> StoredEndpoint | None:
-    row = await conn.fetchrow(GET + (" FOR NO KEY UPDATE" if lock else ""), *own(caller), endpoint_id)
+    row = await conn.fetchrow(GET + (" FOR NO KEY UPDATE" if lock else ""), *_own(caller), endpoint_id)
     return _stored(row) if row else None
 
 
@@ -98,8 +98,8 @@ ORDER BY created_at, id LIMIT $6
 
 
 async def list_own(conn: Connection, caller: Caller, cursor: str | None, limit: int) -> list[Endpoint]:
-    after = await start_after(conn, PLACE, cursor, *own(caller))
-    return [_stored(row).shown for row in await conn.fetch(LIST, *own(caller), *after, limit)]
+    after = await start_after(conn, PLACE, cursor, *_own(caller))
+    return [_stored(row).shown for row in await conn.fetch(LIST, *_own(caller), *after, limit)]
 
 
 VIEWS = f"SELECT id, scopes, location_ids FROM endpoints WHERE {OWN}"  # noqa: S608
@@ -107,7 +107,7 @@ VIEWS = f"SELECT id, scopes, location_ids FROM endpoints WHERE {OWN}"  # noqa: S
 
 async def views(conn: Connection, caller: Caller) -> dict[str, View]:
     """What each of the client's endpoints sees."""
-    return {row["id"]: _view(row) for row in await conn.fetch(VIEWS, *own(caller))}
+    return {row["id"]: _view(row) for row in await conn.fetch(VIEWS, *_own(caller))}
 
 
 UPDATE = f"""
@@ -169,7 +169,7 @@ COUNT = f"SELECT count(*) FROM endpoints WHERE {OWN}"  # noqa: S608
 async def count_for_insert(conn: Connection, caller: Caller) -> int:
     """How many the client has. Until the commit nobody else can add one, so the limit cannot be exceeded."""
     await conn.execute(LOCK_CLIENT, caller.studio_id, caller.client_id)
-    return int(await conn.fetchval(COUNT, *own(caller)))
+    return int(await conn.fetchval(COUNT, *_own(caller)))
 
 
 ENABLED_OF = """

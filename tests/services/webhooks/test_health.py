@@ -6,7 +6,7 @@ from typing import Any
 
 from services.webhooks.actions import recover
 from services.webhooks.store import health
-from shared.percentiles import BOUNDS, p95
+from shared.percentiles import BOUNDS, bucket_of, p95
 from shared.wire import new_id, now
 from tests.harness.eventually import eventually
 from tests.harness.receiver import Receiver, answering
@@ -117,7 +117,7 @@ def test_the_percentile_is_the_end_of_its_bucket() -> None:
     assert p95({0: 94, 5: 6}) == BOUNDS[5]
     assert p95({len(BOUNDS): 1}) == BOUNDS[-1]
     for bucket, bound in enumerate(BOUNDS):
-        assert (health.bucket_of(bound - 0.1), health.bucket_of(bound)) == (bucket, bucket + 1)
+        assert (bucket_of(bound - 0.1), bucket_of(bound)) == (bucket, bucket + 1)
 
 
 async def missed(client: StudioClient, endpoint_id: str, **query: Any) -> Row:
