@@ -31,16 +31,17 @@ def test_every_row_of_the_routing_page_is_documented_and_nothing_else() -> None:
 
 def test_an_operation_tells_the_scope_that_the_gateway_asks_for() -> None:
     """In the security requirement, in an extension and in words."""
-    scopes = {(row.method, row.path): row.scope for row in ROUTES}
+    rows = {(row.method, row.path): row for row in ROUTES}
     for key, operation in OPERATIONS.items():
-        scope = scopes[key]
+        scope, other = rows[key].scope, rows[key].or_scope
         if scope == ANY_KEY:
             assert operation["x-required-scope"] is None
             refused = operation["responses"].get("403")
             assert refused is None or refused["x-error-codes"] == ["console_session_not_allowed"]
             continue
         assert operation["x-required-scope"] == scope
-        assert operation["security"] == [{"ServiceKey": [scope]}]
+        assert operation["security"] == [{"ServiceKey": [one]} for one in (scope, other) if one]
+        assert operation.get("x-required-scopes") == ({"any": [scope, other]} if other else None)
         assert f"`{scope}`" in operation["description"]
         assert "403" in operation["responses"]
 
@@ -77,10 +78,14 @@ def test_lists_take_cursor_and_limit_and_may_answer_400() -> None:
 
 
 def test_idempotent_writes_ask_for_the_key() -> None:
-    """POST and DELETE of bookings, and nothing else, need an Idempotency-Key and may say it was reused."""
+    """Those of bookings, and nothing else, need an Idempotency-Key and may say it was reused."""
     wanted = {"$ref": "#/components/parameters/IdempotencyKey"}
     having = {key for key, operation in OPERATIONS.items() if wanted in operation["parameters"]}
-    assert having == {("POST", "/bookings"), ("DELETE", "/bookings/{booking_id}")}
+    assert having == {
+        ("POST", "/bookings"),
+        ("POST", "/bookings/{booking_id}/confirm"),
+        ("DELETE", "/bookings/{booking_id}"),
+    }
     for key in having:
         assert "idempotency_key_reused" in OPERATIONS[key]["responses"]["409"]["x-error-codes"]
 
