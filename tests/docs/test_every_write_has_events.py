@@ -52,6 +52,7 @@ WRITES: dict[str, Act | str] = {
     "POST /bookings/{booking_id}/reschedule/preview": READS,
     "POST /staff/events/prune": DROPS,
     "DELETE /bookings/{booking_id}": Act(path={"booking_id": "booking"}),
+    "POST /bookings/{booking_id}/confirm": Act(path={"booking_id": "hold"}),
     "POST /staff/classes": Act(
         {"title": "New", "capacity": 3, "start_time": soon(days=1), "end_time": soon(days=2)},
         makes=("new class",),
@@ -96,7 +97,7 @@ WRITES: dict[str, Act | str] = {
     "POST /staff/webhook-endpoints/{endpoint_id}/recover": SENDS,
     "POST /staff/webhook-deliveries/{delivery_id}/retry": SENDS,
     "POST /staff/queues/{queue}/parked/requeue": SENDS,
-    "POST /internal/clients/revoked": "Disables endpoints, which is webhook_endpoint.disabled.",
+    "POST /internal/clients/revoked": "webhook_endpoint.disabled, and booking.cancelled of holds.",
     "POST /internal/keys/revoked": "Disables endpoints, which is webhook_endpoint.disabled.",
     "POST /internal/sequences/advance": "A jump of the sequence after a restore.",
 }
@@ -143,6 +144,9 @@ class Doing:
         member_id = self.studio.members[1]["id"]
         for name, class_ in zip(("seat", "other seat"), self.studio.classes, strict=False):
             self.held[name] = created(await self.studio.partner.book(class_["id"], member_id))["id"]
+        other, first = self.studio.classes[1]["id"], self.studio.members[0]["id"]
+        hold = await self.studio.partner.book(other, first, hold_seconds=900)
+        self.held["hold"] = created(hold)["id"]
 
     async def act(self, route: str, act: Act) -> None:
         for name in act.makes:
