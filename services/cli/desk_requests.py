@@ -180,8 +180,14 @@ DESK_REQUESTS = (
         "GET /studios/{studio}/classes/{id}/roster",
         (option("--status", _BookingStatus, "all but cancelled and expired, by default"), LIMIT),
         columns=(
-            "id", "member_name", "status", "held_until", "waitlist_position", "credits", "membership_status",
-        ),  # fmt: skip
+            "id",
+            "member_name",
+            "status",
+            "held_until",
+            "waitlist_position",
+            "credits",
+            "membership_status",
+        ),
         order_by=lambda row: row["waitlist_position"] or 0,
     ),
     Request(
