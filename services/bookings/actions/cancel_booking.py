@@ -2,12 +2,8 @@
 
 import msgspec
 
-from services.bookings.actions.class_changes import (
-    begins_anew,
-    build_receipt,
-    lock_class_of,
-    promote_waitlist,
-)
+from services.bookings.actions.class_changes import build_receipt, promote_waitlist
+from services.bookings.actions.lock_by_booking import begins_anew, lock_class_of
 from services.bookings.context import Bookings
 from services.bookings.errors import BookingAlreadyCancelled, BookingNotCancellable, CancellationTermsChanged
 from services.bookings.rules.cancellation import Policy, Terms, may_cancel, terms_for_member
