@@ -29,11 +29,10 @@ from services.bookings.rules.transitions import (
 from services.bookings.store import bookings, classes, locks, save_class_changes, waitlist
 from services.bookings.store.bookings import BookingRow
 from services.bookings.store.locks import LockedClass
-from services.bookings.store.save_class_changes import ReceiptRow, RescheduleRow
+from services.bookings.store.save_class_changes import ReceiptRow, RescheduleRow, build_receipt
 from services.bookings.store.waitlist import WaitlistRow
 from services.bookings.wire.bookings import BookingStatus, CancellationReceipt, WaitlistStatus
 from services.bookings.wire.classes import ClassStatus, SpotMode
-from services.bookings.wire.field_types import format_money
 from shared.db.database import Connection
 from shared.events.changes import for_both_locations
 from shared.events.event import Event, Kind
@@ -50,18 +49,6 @@ from shared.events.kinds import (
 from shared.events.outbox import add_events
 from shared.http.caller import Caller
 from shared.wire import new_id
-
-
-def build_receipt(row: ReceiptRow, booking: BookingRow) -> CancellationReceipt:
-    derived = {
-        "id": row.id or None,
-        "class_id": booking.class_id,
-        "member_id": booking.member_id,
-        "late_fee_amount": format_money(row.late_fee_amount),
-        "credit_forfeited": row.credits_forfeited > 0,
-    }
-    return CancellationReceipt(**msgspec.structs.asdict(row) | derived)
-
 
 WAS_HELD = {"status": BookingStatus.HELD}
 

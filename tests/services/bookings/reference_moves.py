@@ -3,7 +3,8 @@
 import pickle
 from dataclasses import replace
 
-from tests.services.bookings.reference_model import Outcome, Studio
+from tests.services.bookings.reference_model import Studio
+from tests.services.bookings.reference_resources import Outcome
 
 
 def move(studio: Studio, n: int, c: int) -> Outcome:

@@ -18,10 +18,10 @@ from shared.servers.ports import free_port
 from shared.wire import new_id
 from tests.services.bookings.consistency import inconsistencies
 from tests.services.bookings.fault_injection import Stage
+from tests.services.bookings.holding import held, run_out
 from tests.services.bookings.samples import a_class, a_member
 from tests.services.bookings.studio_client import StudioClient
 from tests.services.bookings.test_cancel_booking import credits_of, rich, seated
-from tests.services.bookings.test_holds import held, run_out
 
 SECRET = "a caller key for this test alone"
 

@@ -16,8 +16,9 @@ from services.bookings.context import Bookings
 from shared.background import Wakeup
 from shared.wire import new_id
 from tests.harness.database_layout import open_database
-from tests.services.bookings.reference_model import Course, Person, Studio
+from tests.services.bookings.reference_model import Studio
 from tests.services.bookings.reference_moves import move
+from tests.services.bookings.reference_resources import Course, Person
 from tests.services.bookings.samples import a_class, a_member
 from tests.services.bookings.studio_client import Reply, StudioClient
 from tests.services.bookings.without_locks import remove_row_locks

@@ -116,7 +116,7 @@ async def one_purse(client: StudioClient) -> list[str]:
     return problems
 
 
-# They end together, soon, by the database's clock.
+# They end at once, soon, by the database's clock.
 END_SOON = """
 UPDATE bookings SET held_until = clock_timestamp() + $2::interval WHERE class_id = $1 AND status = 'held'
 """
@@ -133,7 +133,7 @@ async def confirmed(client: StudioClient, booking: Any) -> Reply:
     return await client.call("POST", f"/bookings/{booking['id']}/confirm", key=new_id())
 
 
-async def holds_end_together(client: StudioClient) -> list[str]:
+async def holds_end_at_once(client: StudioClient) -> list[str]:
     """Five seats are held until the same instant. 50 clients want them, and the five who hold pay late."""
     class_, people = a_class(capacity=5), [a_member() for _ in range(50)]
     await client.import_all(class_, *people)
@@ -185,7 +185,7 @@ async def confirm_against_the_end(client: StudioClient) -> list[str]:
 
 
 SCENARIOS = {
-    "holds_end_together": holds_end_together,
+    "holds_end_at_once": holds_end_at_once,
     "confirm_against_the_end": confirm_against_the_end,
     "last_seats": last_seats,
     "cancels_against_promotions": cancels_against_promotions,

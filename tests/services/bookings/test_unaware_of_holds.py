@@ -7,9 +7,9 @@ from typing import Any
 from services.bookings.actions.end_holds import end_holds
 from services.bookings.context import Bookings
 from shared.wire import new_id
+from tests.services.bookings.holding import confirm, held, run_out
 from tests.services.bookings.samples import a_class, a_member
 from tests.services.bookings.studio_client import StudioClient
-from tests.services.bookings.test_holds import confirm, held, run_out
 
 ADDED = re.compile(r',"held_(?:count|until)":(?:null|0)(?=[,}])')
 ID = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
@@ -67,24 +67,24 @@ async def events(client: StudioClient) -> list[bytes]:
 async def test_the_same_day_with_and_without_other_peoples_holds(service: Bookings) -> None:
     """Lists, errors and events are the same bytes; a booking has its fields in the order that it had."""
     class_, people = a_class(start_time=START), [a_member() for _ in range(3)]
-    plain, beside = (StudioClient.for_new_studio(service) for _ in range(2))
-    for client in (plain, beside):
+    plain, crowded = (StudioClient.for_new_studio(service) for _ in range(2))
+    for client in (plain, crowded):
         await client.import_all(class_, *people)
-    other = beside.with_key(client_id=new_id())
+    other = crowded.with_key(client_id=new_id())
     await other.cancel((await held(other, class_, people[2]))["id"])
     gone = await held(other, class_, people[1])
-    await run_out(beside, gone)
+    await run_out(crowded, gone)
     await end_holds(service)
     assert (await confirm(other, {"id": new_id()})).status == 404
-    told = [event["type"] for event in await beside.events()]
+    told = [event["type"] for event in await crowded.events()]
     assert told.count("booking.held") == 2
-    answers = [await a_day(client, class_, people) for client in (plain, beside)]
+    answers = [await a_day(client, class_, people) for client in (plain, crowded)]
     assert normalized(*answers[0]) == normalized(*answers[1])
-    first, second = [await events(client) for client in (plain, beside)]
+    first, second = [await events(client) for client in (plain, crowded)]
     # How their ends are told is known, too: with what they were before.
     known = [event for event in second if b'"previous":{"status":"held"}' not in event]
     assert normalized(*first) == normalized(*known)
     assert len(second) == len(known) + 1
-    shown = (await beside.get("/bookings")).json["data"][0]
+    shown = (await crowded.get("/bookings")).json["data"][0]
     assert [name for name in shown if name != "held_until"] == BOOKING
     assert shown["held_until"] is None
