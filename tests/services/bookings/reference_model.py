@@ -131,7 +131,7 @@ class Studio:
     def not_bookable(self, c: int) -> Outcome | None:
         course = self.courses[c]
         if course.status != "scheduled" or course.started or not course.visible:
-            return "classnot_bookable", course.status if course.status != "scheduled" else (
+            return "class_not_bookable", course.status if course.status != "scheduled" else (
                 "started" if course.started else "hidden"
             )
         return None

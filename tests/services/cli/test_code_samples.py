@@ -41,8 +41,9 @@ def operations(document: dict[str, Any]) -> Operations:
 
 PARTNERS = operations(document())
 OPERATORS = operations(operator_document())
-# The demo's fixed classes are in the future, so nobody has missed one or cancelled late yet.
-REFUSED = {"no_show_booking": "409", "waive_fee": "409"}
+# The demo's fixed classes are in the future, so nobody has missed one or cancelled late yet. It is imported, which
+# brings no holds.
+REFUSED = {"no_show_booking": "409", "waive_fee": "409", "confirm_booking": "409"}
 
 
 def samples(known: Operations, label: str) -> dict[str, str]:
@@ -134,11 +135,20 @@ async def statuses(
     return wanted, LANGUAGES[language](shown, folder, environment)
 
 
+def take_out_refused(known: Operations, wanted: dict[str, object], answered: dict[str, object]) -> None:
+    for name, status in REFUSED.items():
+        if name in known:
+            assert status in str(answered.pop(name)), name
+            assert status in known[name]["responses"], name
+            del wanted[name]
+
+
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_every_sample_runs_as_copied(demo: Demo, language: str, tmp_path: Path) -> None:
     """Only the origin is replaced, as the page does; the response has the status that the document names."""
     wanted, answered = await statuses(demo, PARTNERS, language, tmp_path)
+    take_out_refused(PARTNERS, wanted, answered)
     assert {name: answered.get(name) for name in wanted if answered.get(name) != wanted[name]} == {}
 
 
@@ -147,10 +157,7 @@ async def test_every_sample_runs_as_copied(demo: Demo, language: str, tmp_path: 
 async def test_each_sample_of_the_operators_runs_as_copied(demo: Demo, language: str, tmp_path: Path) -> None:
     """Reads and writes alike, except for what the demo studio's state does not allow."""
     wanted, answered = await statuses(demo, OPERATORS, language, tmp_path)
-    for name, status in REFUSED.items():
-        assert status in str(answered.pop(name)), name
-        assert status in OPERATORS[name]["responses"], name
-        del wanted[name]
+    take_out_refused(OPERATORS, wanted, answered)
     assert {name: answered.get(name) for name in wanted if answered.get(name) != wanted[name]} == {}
 
 

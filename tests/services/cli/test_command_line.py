@@ -85,7 +85,7 @@ def test_an_unreadable_value_is_told(words: list[str], told: str, capsys: pytest
             ["memberships", "pause", AN_ID, "--for", "3d", "--until", "2026-08-03"],
             "--for or --until, not both",
         ),
-        (["clients", "set", "Partner Inc"], "--rate, --burst or both"),
+        (["clients", "set", "Partner Inc"], "--rate, --burst or --hold-share"),
         (["classes", "change", AN_ID], "at least one change"),
     ],
 )
