@@ -15,7 +15,7 @@ class Settings extends Piece {
     super.connectedCallback();
     const { app } = this;
     this.places = new Load(this, () => app.names.list("locations"));
-    this.traffic = new Load(this, () => app.traffic());
+    this.traffic = new Load(this, () => app.traffic.of("1h", this.signal));
     if (app.may("studio:read")) this.places.run();
     this.traffic.run();
   }
