@@ -119,7 +119,7 @@ def test_the_consoles_stay_small() -> None:
 
 @pytest.mark.parametrize(
     ("port", "module", "title"),
-    [("partner", "partner.js", "Studio console"), ("operator", "operators.js", "Operators' console")],
+    [("partner", "partner/main.js", "Studio console"), ("operator", "operators.js", "Operators' console")],
 )
 async def test_every_file_is_served_with_the_policy(
     system: System, port: str, module: str, title: str

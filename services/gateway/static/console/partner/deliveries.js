@@ -34,7 +34,7 @@ class Deliveries extends Piece {
     this.health = new Load(this, () => readHealth(app, this.endpoint.value, this.signal));
     this.one = new Load(this, (id) => app.api.get(`/webhook-deliveries/${encodeURIComponent(id)}`, {}, { signal: this.signal }));
     this.cause = new Load(this, (id) => app.api.get("/requests", { request_id: id }, { signal: this.signal, quiet: true }).then(({ data: [row] }) => row || null));
-    this.nudge = poll(() => this.refresh(), this.signal, { fast: 3, slow: 60 });
+    this.nudge = poll(() => this.refresh(), this.signal, { fast: 3, slow: 0 });
     app.follower?.subscribe(() => setTimeout(() => this.nudge(), 1000), this.signal);
   }
   get list() { return this.querySelector("st-list"); }
@@ -55,7 +55,7 @@ class Deliveries extends Piece {
     if (shown && this.one.value && (shown.attempt_count !== this.one.value.attempt_count || shown.status !== this.one.value.status)) this.one.run(this.shownId);
     const changed = before !== mark(this.list.items);
     if (changed) this.health.run();
-    return changed;
+    return changed || page.data.some((row) => row.status === "pending" && new Date(row.next_attempt_at) < Date.now() + 60000);
   }
   willUpdate(changed) {
     if (!changed.has("route")) return;

@@ -35,7 +35,7 @@ export function healthFrom(endpoint, rows, more) {
   }
   for (const row of rows) { if (row.status === "succeeded") break; if (row.attempts.length) since = row.attempts[0].at; }
   const newest = rows.find((row) => row.attempts.length);
-  const failing = Boolean(newest && newest.status !== "succeeded");
+  const failing = endpoint.status === "enabled" && Boolean(newest && newest.status !== "succeeded");
   return { failing, since, total, share: total ? good / total : null, p95: percentile(times, 0.95), points, waiting, capped: more, oldest: oldest && oldest.created_at, error: failing && last ? last.attempt : null, next: failing ? oldest && oldest.next_attempt_at : null };
 }
 // The API's health in the words of this page.
@@ -48,10 +48,20 @@ export async function readHealth(app, endpoint, signal) {
   if (endpoint.health) return healthGiven(endpoint.health);
   const page = await app.api.get(`/webhook-endpoints/${endpoint.id}/deliveries`, { order: "desc", limit: 200 }, { signal, quiet: true });
   app.outcomes.learn(page.data);
-  return healthFrom(endpoint, page.data, page.has_more);
+  const rows = page.data;
+  // While an endpoint is paused, new deliveries are not tried: the oldest that waits has the error.
+  if (rows.some((row) => row.status === "pending") && !rows.some((row) => row.attempts.length)) rows.push(...(await app.api.get(`/webhook-endpoints/${endpoint.id}/deliveries`, { status: "pending", limit: 5 }, { signal, quiet: true })).data.filter((row) => row.attempts.length).reverse());
+  return healthFrom(endpoint, rows, page.has_more);
 }
 const share = (value) => `${(value * 100).toFixed(value > 0.999 || value < 0.001 ? 0 : 1)} %`;
-export const errorText = (error) => (error ? error.response_status ? `${error.response_status} ${(error.response_body || "").replace(/\s+/g, " ").slice(0, 90)}` : error.error || "no answer" : "");
+// "500 could not connect to server": a JSON body's own message, else its beginning.
+export function errorText(error) {
+  if (!error) return "";
+  if (!error.response_status) return error.error || "no answer";
+  let said = error.response_body || "";
+  try { const body = JSON.parse(said); said = body.message || body.error?.message || body.detail || body.error || said; } catch { /* not JSON */ }
+  return `${error.response_status} ${(typeof said === "string" ? said : JSON.stringify(said)).replace(/\s+/g, " ").slice(0, 90)}`;
+}
 export function healthWord(endpoint, health) {
   if (endpoint.status === "disabled") return state("disabled", `Disabled${endpoint.disabled_reason ? `: ${endpoint.disabled_reason.replaceAll("_", " ")}` : ""}`);
   if (!health) return nothing;
@@ -87,7 +97,7 @@ class Endpoints extends Piece {
     this.health = new Map();
     this.rows = new Load(this, () => this.app.outcomes.listEndpoints({ again: true }));
     this.refresh();
-    this.nudge = poll(() => this.refresh(), this.signal, { fast: 4, slow: 60 });
+    this.nudge = poll(() => this.refresh(), this.signal, { fast: 4, slow: 0 });
     this.app.follower?.subscribe(() => setTimeout(() => this.nudge(), 1500), this.signal);
     if (this.route.query.new) setTimeout(() => { go(href("webhooks"), { replace: true }); this.add(); });
   }
@@ -97,7 +107,7 @@ class Endpoints extends Piece {
     await Promise.all((rows || []).slice(0, 20).map(async (row) => { try { this.health.set(row.id, await readHealth(this.app, row, this.signal)); } catch { /* its card has no figures */ } }));
     this.app.setFailing([...this.health.values()].filter((one) => one.failing).length);
     this.requestUpdate();
-    return before !== JSON.stringify([...this.health.values()].map((one) => [one.failing, one.total, one.waiting]));
+    return [...this.health.values()].some((one) => one.waiting) || before !== JSON.stringify([...this.health.values()].map((one) => [one.failing, one.total, one.waiting]));
   }
   add() { endpointSheet(this.app, { done: () => this.refresh() }); }
   card(row) {
@@ -107,7 +117,7 @@ class Endpoints extends Piece {
       <p class="soft mono where">${whereOf(row.url)}</p>
       <p class="row">${healthWord(row, health)}<span class="soft">${healthFigures(health)}</span></p>
       ${health ? html`<st-bars .points=${health.points} .kinds=${["good", "bad"]} .names=${["delivered", "failed"]} label="Deliveries of ${endpointName(row)}" height="36"></st-bars>` : html`<div class="skeleton"><i class="w0"></i></div>`}
-      <p class="faint">${health?.error ? html`<span class="bad">${errorText(health.error)}</span> · ` : nothing}${health?.oldest ? `oldest waiting ${relative(health.oldest)} · ` : ""}${row.event_types.length ? `${row.event_types.length} event types` : "every event type"}${row.fifo ? " · in order" : ""}</p></li>`;
+      <p class="faint">${health?.error ? html`<span class="bad">${errorText(health.error)}</span> · ` : nothing}${health?.oldest ? `oldest waiting ${relative(health.oldest)} · ` : ""}${row.event_types.length ? `${row.event_types.length} event type${row.event_types.length > 1 ? "s" : ""}` : "every event type"}${row.fifo ? " · in order" : ""}</p></li>`;
   }
   render() {
     return html`<div class="sheet-page"><div class="head"><h1>Webhooks</h1><span class="grow"></span>${this.app.may("webhooks:write") ? html`<button class="btn main" @click=${() => this.add()}>${icon("plus")} Add endpoint</button>` : nothing}</div>

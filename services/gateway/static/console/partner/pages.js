@@ -8,7 +8,9 @@ import { Traffic } from "./traffic.js";
 import "./deliveries.js";
 import "./endpoints.js";
 import "./events.js";
+import "./home.js";
 import "./requests.js";
+import "./schedule.js";
 import "./settings.js";
 
 const scoped = (app, scope, page) => (scope && !app.may(scope) ? html`<div class="empty"><p>This session lacks the scope <code>${scope}</code>.</p><p>Make a link with a key that has it.</p></div>` : page());
@@ -18,10 +20,12 @@ export function pages(app) {
   app.setFailing = (count) => { if (count !== failing) { failing = count; redrawShell(); } };
   app.actions = () => [...(app.may("webhooks:write") ? [{ text: "New endpoint", hint: "action", icon: "plus", run: () => endpointSheet(app, { done: (row) => row && go(href("webhooks")) }) }] : []), { text: "Sign out", hint: "action", icon: "right", run: () => app.signOut() }];
   return [
+    { name: "home", group: "", title: "Home", icon: "home", key: "h", render: (of, route) => html`<partner-home .app=${of} .route=${route}></partner-home>` },
     { name: "requests", group: "Debug", title: "Requests", icon: "requests", key: "r", render: (of, route) => html`<partner-requests class="fill" .app=${of} .route=${route}></partner-requests>` },
     { name: "events", group: "Debug", title: "Events", icon: "events", key: "e", scope: "webhooks:read", render: (of, route) => html`<partner-events class="fill" .app=${of} .route=${route}></partner-events>` },
     { name: "webhooks", group: "Debug", title: "Webhooks", icon: "webhooks", key: "w", scope: "webhooks:read", badge: () => (failing ? { text: failing, label: `${failing} failing` } : null),
       render: (of, route) => (route.parts.length ? html`<partner-deliveries class="fill" .app=${of} .route=${route}></partner-deliveries>` : html`<partner-endpoints .app=${of} .route=${route}></partner-endpoints>`) },
-    { name: "settings", group: "Account", title: "Settings", icon: "settings", key: "s", render: (of, route) => html`<partner-settings .app=${of} .route=${route}></partner-settings>` },
+    { name: "schedule", group: "Studio", title: "Schedule", icon: "schedule", key: "c", scope: "schedule:read", render: (of, route) => html`<partner-schedule class="fill" .app=${of} .route=${route}></partner-schedule>` },
+    { name: "settings", group: "Studio", title: "Settings", icon: "settings", key: "s", render: (of, route) => html`<partner-settings .app=${of} .route=${route}></partner-settings>` },
   ].map((page) => ({ ...page, render: (of, route) => scoped(of, page.scope, () => page.render(of, route)) }));
 }

@@ -28,7 +28,7 @@ class Requests extends Piece {
     this.ops = new Load(this, () => reference());
     this.ops.run();
     this.traffic.run();
-    this.nudge = poll(() => this.follow(), this.signal, { fast: 2, slow: 20 });
+    this.nudge = poll(() => this.follow(), this.signal, { fast: 2, slow: 25 });
   }
   get query() {
     const { status, route, error, source } = this.route.query;

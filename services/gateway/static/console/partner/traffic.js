@@ -11,11 +11,25 @@ export const percentile = (values, share) => (values.length ? values.toSorted((a
 
 export class Traffic {
   constructor(app) { Object.assign(this, { app, rows: null, at: 0 }); }
+  // The newest rows; the second time only those that came since.
   async newest(signal) {
-    if (this.rows && Date.now() - this.at < 20000) return this.rows;
-    this.at = Date.now();
-    this.rows = this.app.api.all("/requests", { source: "key" }, ROWS, { quiet: true, signal }).catch((error) => { this.rows = null; throw error; });
-    return this.rows;
+    if (this.reading) return this.reading;
+    if (this.rows && Date.now() - this.at < 4000) return this.rows;
+    const known = new Set((this.rows?.rows || []).map((row) => row.id));
+    this.reading = (async () => {
+      const fresh = [];
+      let cursor, page;
+      do {
+        page = await this.app.api.get("/requests", { source: "key", limit: known.size ? 50 : 200, cursor }, { quiet: true, signal });
+        fresh.push(...page.data.filter((row) => !known.has(row.id)));
+        cursor = page.next_cursor;
+      } while (cursor && fresh.length < ROWS && !page.data.some((row) => known.has(row.id)));
+      const rows = [...fresh, ...(this.rows?.rows || [])];
+      this.rows = { rows: rows.slice(0, ROWS), more: Boolean(this.rows ? this.rows.more || rows.length > ROWS : cursor) };
+      this.at = Date.now();
+      return this.rows;
+    })().finally(() => { this.reading = null; });
+    return this.reading;
   }
   // { points: [{ at, values: [2xx and 3xx, 4xx, 5xx] }], total, errors, p95, peak, codes, partial }
   async of(name, signal, count) {

@@ -72,15 +72,15 @@ export class Follower {
   }
 }
 
-// Repeats `step` while the page is shown: every `fast` seconds while it returns true (something changed), else ever slower.
-// Returns a function that makes it quick again.
+// Repeats `step` while the page is shown: every `fast` seconds while it returns true (something changed or is under way), else ever
+// slower; with `slow: 0` it then rests. Returns a function that makes it quick again.
 export function poll(step, signal, { fast = 2, slow = 30 } = {}) {
   let gap = fast, timer = 0, running = false;
-  const plan = () => { clearTimeout(timer); if (!signal.aborted && !document.hidden) timer = setTimeout(run, gap * 1000); };
+  const plan = () => { clearTimeout(timer); if (!signal.aborted && !document.hidden && gap < 20 + slow) timer = setTimeout(run, gap * 1000); };
   async function run() {
     if (running || signal.aborted || document.hidden) return;
     running = true;
-    try { gap = (await step()) ? fast : Math.min(slow, gap * 1.6); } catch { gap = Math.min(slow, gap * 2); }
+    try { gap = (await step()) ? fast : Math.min(slow || 30, gap * 1.6); } catch { gap = Math.min(slow || 15, gap * 2); }
     running = false;
     plan();
   }
