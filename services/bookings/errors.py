@@ -66,6 +66,11 @@ class CancellationTermsChanged(Conflict):
     message = "Cancelling would cost more than was accepted; nothing was cancelled."
 
 
+class NoFeeToWaive(Conflict):
+    code = "no_fee_to_waive"
+    message = "The booking's cancellation has no late fee that could be waived."
+
+
 class MemberExists(Conflict):
     code = "member_exists"
     message = "A member with this email already exists."

@@ -77,6 +77,16 @@ class ClassChanges:
         self._locked_members = frozenset(member_ids)
         return await locks.lock_members(conn, self.caller, self._locked_members)
 
+    def add(self, booking: BookingRow, *, waits: bool) -> None:
+        """A new booking, which the caller inserts. It takes a seat and its credits, or waits."""
+        self.class_ = msgspec.structs.replace(
+            self.class_,
+            booked_count=self.class_.booked_count + (not waits),
+            waitlist_count=self.class_.waitlist_count + waits,
+        )
+        if booking.credits_charged:
+            self._credits[booking.member_id] -= booking.credits_charged
+
     def set_status(self, booking: BookingRow, status: BookingStatus) -> None:
         """Also takes or frees the seat."""
         self.class_ = msgspec.structs.replace(

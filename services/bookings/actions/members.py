@@ -25,17 +25,23 @@ from shared.wire import encode, new_id
 
 
 async def create_member(service: Bookings, caller: Caller, body: MemberCreate) -> Member:
+    async with service.db.transaction() as conn:
+        member = await insert_member(conn, caller, body)
+    service.wakeup.notify()
+    return member
+
+
+async def insert_member(conn: Connection, caller: Caller, body: MemberCreate) -> Member:
+    """With its event, in the caller's transaction."""
     email = normalize_email(body.email)
     member_id = new_id()
     name = f"{body.first_name} {body.last_name}".strip()
-    async with service.db.transaction() as conn:
-        created = await members.insert(conn, caller, member_id, body, name=name, email=email)
-        if created is None:
-            known = await members.id_by_email(conn, caller, email)
-            raise MemberExists(param="email", details={"member_id": known})
-        member = await members.get(conn, caller, member_id, Member)
-        await add_event(conn, caller.event(MemberCreated, member_id, 1, member, at=created))
-    service.wakeup.notify()
+    created = await members.insert(conn, caller, member_id, body, name=name, email=email)
+    if created is None:
+        known = await members.id_by_email(conn, caller, email)
+        raise MemberExists(param="email", details={"member_id": known})
+    member = await members.get(conn, caller, member_id, Member)
+    await add_event(conn, caller.event(MemberCreated, member_id, 1, member, at=created))
     return member
 
 

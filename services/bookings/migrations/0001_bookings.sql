@@ -188,6 +188,12 @@ CREATE TABLE members (
 ) WITH (fillfactor = 90);
 CREATE INDEX members_by_creation ON members (studio_id, created_at, id);
 CREATE UNIQUE INDEX members_one_per_email ON members (studio_id, email);
+-- The desk's search, by the beginning of what is typed.
+CREATE INDEX members_by_name ON members (studio_id, lower(name) text_pattern_ops);
+CREATE INDEX members_by_last_name ON members (studio_id, lower(last_name) text_pattern_ops);
+CREATE INDEX members_by_email ON members (studio_id, email text_pattern_ops) WHERE email IS NOT NULL;
+CREATE INDEX members_by_phone ON members (studio_id, regexp_replace(phone, '[^0-9]', '', 'g') text_pattern_ops)
+    WHERE phone IS NOT NULL;
 
 -- `due_at` is set by a trigger (functions/membership_due.sql).
 CREATE TABLE memberships (
@@ -320,3 +326,4 @@ CREATE TABLE cancellations (
     CONSTRAINT cancellations_one_per_booking UNIQUE (studio_id, booking_id),
     FOREIGN KEY (studio_id, booking_id) REFERENCES bookings (studio_id, id)
 );
+CREATE INDEX cancellations_by_time ON cancellations (studio_id, cancelled_at);

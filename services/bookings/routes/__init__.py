@@ -3,12 +3,14 @@
 from services.bookings.actions.import_lines import IMPORT
 from services.bookings.actions.members import erase_person
 from services.bookings.context import Bookings
-from services.bookings.routes import bookings, classes, members, staff
+from services.bookings.routes import bookings, classes, desk, members, staff
 from services.bookings.store import bookings as bookings_store
+from services.bookings.store import desk as desk_store
 from services.bookings.store import export_lines
 from services.bookings.wire.members import Erased
 from shared.http.health import OUTBOX_STATUS
 from shared.http.idempotency.look_up import look_up_route
+from shared.http.names import names_route
 from shared.http.routes import Route
 from shared.transfer.routes import erase_route, export_route, import_routes
 
@@ -19,6 +21,8 @@ def routes() -> list[Route[Bookings]]:
         *members.ROUTES,
         *bookings.ROUTES,
         *staff.ROUTES,
+        *desk.ROUTES,
+        names_route(desk_store.NAMES),
         *import_routes(IMPORT),
         export_route(export_lines.SECTIONS),
         erase_route(erase_person, Erased),

@@ -20,8 +20,6 @@ from services.bookings.wire.bookings import (
     Booking,
     BookingsQuery,
     BookingStatus,
-    RosterEntry,
-    RosterQuery,
 )
 from shared.db.database import Connection
 from shared.errors import Invalid, Problem
@@ -126,25 +124,6 @@ async def list_page(conn: Connection, caller: Caller, query: BookingsQuery) -> P
     await add_class_start(conn, caller, filters, query)
     rows = await fetch_page(conn, caller, TABLE, filters, query)
     return page_of([Booking(**row) for row in rows], query.limit)
-
-
-# Names are looked up row by row, so that the list itself stays one scan of the class's bookings.
-ROSTER_COLUMNS = f"""{WIRE_COLUMNS},
-(SELECT m.name FROM members m WHERE m.studio_id = t.studio_id AND m.id = t.member_id) AS member_name,
-(SELECT m.email FROM members m WHERE m.studio_id = t.studio_id AND m.id = t.member_id) AS member_email
-"""  # noqa: S608
-ROSTER_TABLE = ListedTable(table="bookings", columns=ROSTER_COLUMNS)
-ON_ROSTER = [status.value for status in BookingStatus if status not in ("cancelled", "expired")]
-
-
-async def list_roster(
-    conn: Connection, caller: Caller, class_id: str, query: RosterQuery
-) -> list[RosterEntry]:
-    """Who is expected, seated or waiting, in the order of their bookings."""
-    statuses = ON_ROSTER if query.status is None else [query.status.value]
-    filters = Filters(narrow={"class_id": class_id}, where=[("t.status = ANY({}::text[])", statuses)])
-    rows = await fetch_page(conn, caller, ROSTER_TABLE, filters, query)
-    return [RosterEntry(**row) for row in rows]
 
 
 async def get(conn: Connection, caller: Caller, booking_id: str) -> Booking:

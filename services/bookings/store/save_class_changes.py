@@ -1,6 +1,6 @@
 """Saves all changes to a class in one statement: seats, waitlist, credits, receipts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from services.bookings.rules.booking_facts import ClassFacts
@@ -77,20 +77,24 @@ async def save(
     )
 
 
-READ_RECEIPT = """
+READ_RECEIPTS = """
 SELECT c.id, c.booking_id, b.class_id, b.member_id, c.cancelled_at, c.reason, c.late_cancel,
        c.free_cancel_until, c.late_fee_amount, c.late_fee_currency, c.late_fee_status,
        c.credits_forfeited > 0 AS credit_forfeited, c.credits_forfeited, c.credits_restored
 FROM cancellations c JOIN bookings b ON b.studio_id = c.studio_id AND b.id = c.booking_id
-WHERE c.studio_id = $1 AND c.booking_id = $2
+WHERE c.studio_id = $1 AND c.booking_id = ANY ($2::uuid[])
 """
 
 
+async def receipts_of(
+    conn: Connection, caller: Caller, booking_ids: Sequence[str]
+) -> dict[str, CancellationReceipt]:
+    """By booking. There is none for a booking that was imported as cancelled."""
+    rows = [dict(row) for row in await conn.fetch(READ_RECEIPTS, caller.studio_id, booking_ids)]
+    for row in rows:
+        row["late_fee_amount"] = format_money(row["late_fee_amount"])
+    return {row["booking_id"]: CancellationReceipt(**row) for row in rows}
+
+
 async def read_receipt(conn: Connection, caller: Caller, booking_id: str) -> CancellationReceipt | None:
-    """None for a booking that was imported as cancelled."""
-    row = await conn.fetchrow(READ_RECEIPT, caller.studio_id, booking_id)
-    if row is None:
-        return None
-    values = dict(row)
-    values["late_fee_amount"] = format_money(values["late_fee_amount"])
-    return CancellationReceipt(**values)
+    return (await receipts_of(conn, caller, [booking_id])).get(booking_id)

@@ -31,13 +31,6 @@ class Booking(Resource, kw_only=True):
     updated_at: Instant | None
 
 
-class RosterEntry(Booking, kw_only=True):
-    """A booking with the name that the desk calls out."""
-
-    member_name: str
-    member_email: str | None
-
-
 class RosterQuery(PageQuery, frozen=True, kw_only=True):
     status: Annotated[
         BookingStatus | None, Meta(description="Left out: everybody but cancelled and expired bookings.")

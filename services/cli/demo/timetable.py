@@ -196,7 +196,7 @@ OPEN_CLASS: Final = Session(
 )  # fmt: skip
 FULL_CLASS: Final = Session(
     _slot("restore-retreat", (), "15:00", 90, "restore", "brooklyn-main", "maya", 2, True,
-          booked=2, waiting=1),
+          booked=2, waiting=3),
     _DAY, _BOOKED,
 )  # fmt: skip
 FIXED_CLASSES: Final = (OPEN_CLASS, FULL_CLASS)

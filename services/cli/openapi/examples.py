@@ -40,7 +40,7 @@ STUDIO: Final = "demo"
 DAY: Final = date(2026, 8, 3)
 REQUEST_ID: Final = "5e1f7c1e-6a0c-4b7d-9a41-3f2f7f9b0c55"
 _ATTENDEE: Final = attending(OPEN_CLASS)[0]
-_WAITING: Final = f"{FULL_CLASS.name}/{attending(FULL_CLASS)[-1]['name']}"
+_WAITING: Final = [f"{FULL_CLASS.name}/{member['name']}" for member in attending(FULL_CLASS)]
 
 PATH_EXAMPLES: Final = {
     "location_id": demo_id("location", "brooklyn"),
@@ -53,7 +53,7 @@ PATH_EXAMPLES: Final = {
     "member_id": demo_id("member", "Ava Bennett"),
     "membership_id": demo_id("membership", "Ava Bennett"),
     "booking_id": BOOKING_ID,
-    "waitlist_id": demo_id("waitlist", _WAITING),
+    "waitlist_id": demo_id("waitlist", _WAITING[-1]),
     "key": IDEMPOTENCY_KEY,
     "purchase_id": demo_id("purchase", "Ruby Larsen/intro-3"),
     "form_id": demo_id("form", "new-client-intake"),
@@ -72,9 +72,12 @@ PATH_EXAMPLES: Final = {
 # Where a query field makes the sample work or clearer, and where a write needs a row that nothing else uses.
 BY_OPERATION: Final[dict[str, dict[str, str]]] = {
     "list_deliveries_of_event": {"event_id": EVENT_ID},
+    "list_requests": {"client": "demo"},
+    "get_request_counts": {"client": "demo"},
     "list_export": {"studio": STUDIO},
     "import_lines": {"studio": STUDIO},
     "cancel_class": {"class_id": FULL_CLASS.id},
+    "skip_waitlist_entry": {"waitlist_id": demo_id("waitlist", _WAITING[-2])},
     "reject_submission": {"submission_id": demo_id("form_submission", "Quinn Farrell")},
     "erase_member": {"member_id": demo_id("member", "Dana Abbott"), "studio": STUDIO},
     "erase_lead": {"lead_id": demo_id("lead", "Noor Haddad"), "studio": STUDIO},
@@ -84,6 +87,8 @@ _MORE_IDS: Final = {
     "client_id": demo_id("client", "demo"),
     "spot_id": spot_id("R5"),
     "cancellation_id": demo_id("booking_cancellation", f"{OPEN_CLASS.name}/{_ATTENDEE['name']}"),
+    "class_title": "Reformer Pilates",
+    "walk_in_spot_id": spot_id("R6"),
     "attendee": _ATTENDEE["name"],
     "attendee_id": _ATTENDEE["id"],
     "attendee_email": _ATTENDEE["email"],

@@ -23,6 +23,7 @@ STAFF: Final = "/staff"
 SPECIAL: Final = {
     ("GET", "/key"): "get_key",
     ("GET", "/studio"): "get_studio",
+    ("GET", "/requests/counts"): "get_request_counts",
     ("GET", "/classes/{class_id}/spots"): "list_class_spots",
     ("POST", "/bookings/preview"): "preview_booking",
     ("DELETE", "/bookings/{booking_id}"): "cancel_booking",
@@ -36,6 +37,10 @@ SPECIAL: Final = {
     ("GET", OF_A_STUDIO): "get_studio",
     ("GET", "/events/position"): "get_event_position",
     ("GET", "/status"): "get_status",
+    ("GET", "/status/history"): "get_status_history",
+    ("POST", "/bookings/{booking_id}/waive-fee"): "waive_fee",
+    ("POST", "/waitlist/{waitlist_id}/promote"): "promote_waitlist_entry",
+    ("POST", "/waitlist/{waitlist_id}/skip"): "skip_waitlist_entry",
     ("POST", "/import"): "import_lines",
     ("POST", "/queues/{queue}/parked/requeue"): "requeue_parked",
     ("POST", "/events/prune"): "prune_events",

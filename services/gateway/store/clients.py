@@ -37,7 +37,7 @@ SELECT id FROM clients WHERE (id::text = lower($1) OR name = $1) AND ($2::uuid I
 """
 
 
-async def _find(conn: Connection, client: str, studio_id: str | None) -> str:
+async def find(conn: Connection, client: str, studio_id: str | None) -> str:
     """`client` is an id, or a name that only one client has, of the studio if one is given."""
     found = await conn.fetch(FIND, client, studio_id)
     if len(found) != 1:
@@ -51,7 +51,7 @@ UPDATE clients SET rate = coalesce($2, rate), burst = coalesce($3, burst) WHERE 
 
 
 async def set_limits(conn: Connection, client: str, rate: float | None, burst: int | None) -> Client:
-    row = await conn.fetchrow(SET, await _find(conn, client, None), rate, burst)
+    row = await conn.fetchrow(SET, await find(conn, client, None), rate, burst)
     return Client(**row)  # type: ignore[arg-type]
 
 
@@ -65,7 +65,7 @@ ORDER BY k.created_at DESC, k.id DESC LIMIT 1
 
 async def newest_live_key(conn: Connection, client: str, studio_id: str | None) -> Caller | None:
     """The newest key as a caller."""
-    row = await conn.fetchrow(NEWEST_LIVE_KEY, await _find(conn, client, studio_id))
+    row = await conn.fetchrow(NEWEST_LIVE_KEY, await find(conn, client, studio_id))
     if row is None:
         return None
     return Caller(

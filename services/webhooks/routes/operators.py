@@ -22,6 +22,7 @@ from shared.errors import NotFound, Unavailable
 from shared.events.bus import QUEUES, BusError, Queue
 from shared.events.outbox import backlog
 from shared.http.idempotency.look_up import look_up_route
+from shared.http.names import names_route
 from shared.http.routes import Call, Routes
 from shared.transfer.routes import erase_route
 
@@ -97,7 +98,11 @@ async def key_revoked(service: Webhooks, call: Call[None, KeyRevoked]) -> Count:
     return Count(await disable_revoked(service, call.body.studio_id, key_id=call.body.key_id))
 
 
-ROUTES += [erase_route(erase_person, Erased), look_up_route()]
+NAMES = {
+    "webhook-endpoints": "SELECT t.id, coalesce(nullif(t.description, ''), t.url) FROM endpoints t",
+    "webhook-deliveries": "SELECT t.id, t.event_type FROM deliveries t",
+}
+ROUTES += [erase_route(erase_person, Erased), look_up_route(), names_route(NAMES)]
 
 
 @ROUTES.add(
