@@ -10,7 +10,7 @@ from tests.harness.browser import Tab
 from tests.harness.http import created
 from tests.harness.system import System
 
-PARTNER_PAGES = ("start", "schedule", "webhooks", "events", "requests")
+PARTNER_PAGES = ("home", "requests", "events", "webhooks", "schedule", "settings")
 OPERATOR_PAGES = ("health", "studios", "clients", "imports", "desk", "deliveries", "links", "audit")
 
 
@@ -52,6 +52,16 @@ async def class_block(tab: Tab, title: str) -> Locator:
     block = tab.page.locator("button.class", has_text=title)
     if not await block.count():
         await tab.page.get_by_role("button", name="Week after").click()
+    await expect(block).to_be_visible()
+    return block
+
+
+async def scheduled(tab: Tab, title: str) -> Locator:
+    """The class on the partner console's schedule, in this week or, around midnight on Sunday, in the next one."""
+    await expect(tab.page.locator("st-calendar")).to_be_visible()
+    block = tab.page.locator("a.block", has_text=title)
+    if not await block.count():
+        await tab.page.get_by_role("button", name="Later").click()
     await expect(block).to_be_visible()
     return block
 

@@ -21,7 +21,8 @@ RULES: Rules = {(DESKTOP, "light"): EVERYTHING, (PHONE, "dark"): EVERYTHING}
 REST: Rules = {(DESKTOP, "dark"): CONTRAST, (PHONE, "light"): CONTRAST}
 
 # The rows of a table and the studios to choose from are alike, and axe takes long for hundreds of them.
-FEW_ROWS = "document.querySelectorAll('tr:nth-child(n+6), option:nth-child(n+6)').forEach(e => e.remove())"
+FEW_ROWS = """document.querySelectorAll('tbody tr:nth-child(n+6):not(:has(th)), option:nth-child(n+6)')
+.forEach(e => e.remove())"""
 
 
 async def check_pages(tab: Tab, pages: Sequence[str], rules: Rules = RULES) -> None:

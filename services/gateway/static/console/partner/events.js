@@ -50,6 +50,7 @@ class Events extends Piece {
   async load(cursor) {
     for (let round = 0; ; round += 1) {
       const page = await this.app.api.get("/events", { order: "desc", type: this.route.query.type, limit: round ? 200 : 50, cursor }, { signal: this.signal, quiet: round > 0 });
+      if (!cursor && !round && !this.app.follower.covers(page.latest_sequence)) { round = -1; continue; }
       this.app.outcomes.keep(page.data);
       const data = page.data.filter((event) => this.fits(event));
       if (data.length || !page.next_cursor || round === 5) return { data, next_cursor: page.next_cursor };

@@ -26,18 +26,23 @@ class Home extends Piece {
       const rows = await app.outcomes.listEndpoints({ again: true });
       return Promise.all(rows.slice(0, 8).map(async (row) => ({ row, health: await readHealth(app, row, this.signal) })));
     });
+    this.codes = new Load(this, () => app.traffic.codes(this.signal));
+    this.hour = new Load(this, () => app.traffic.of("1h", this.signal));
     this.booked = new Load(this, () => app.api.get("/requests", { route: "/bookings", status_class: "2xx", source: "key", limit: 50 }, { signal: this.signal, quiet: true }).then(({ data }) => data.some((row) => row.method === "POST")));
     this.ops = new Load(this, () => reference());
     this.ops.run();
     this.refresh();
     this.nudge = poll(() => this.refresh(), this.signal, { fast: 5, slow: 120 });
-    app.follower?.subscribe(() => this.nudge(), this.signal);
+    app.follower?.subscribe(() => { this.endpoints.run(); this.nudge(); }, this.signal);
   }
   async refresh() {
     const before = this.traffic.value?.points.map((point) => point.values.join()).join(";");
-    await Promise.all([this.traffic.run(), this.endpoints.run(), this.booked.value ? null : this.booked.run()]);
+    await this.traffic.run();
+    const changed = () => before !== this.traffic.value?.points.map((point) => point.values.join()).join(";");
+    if (changed()) await Promise.all([this.endpoints.run(), this.codes.run(), this.hour.run(), this.booked.value ? null : this.booked.run()]);
+    else if (this.attention().some((one) => one.kind === "bad")) await this.endpoints.run();
     this.app.setFailing((this.endpoints.value || []).filter(({ health }) => health.failing).length);
-    return before !== this.traffic.value?.points.map((point) => point.values.join()).join(";") || this.attention().some((one) => one.kind === "bad");
+    return changed() || this.attention().some((one) => one.kind === "bad");
   }
   deliveryPoints() {
     const all = (this.endpoints.value || []).map(({ health }) => health.points);
@@ -58,16 +63,16 @@ class Home extends Piece {
     }, { lines: 4 });
   }
   attention() {
-    const { key } = this.app, found = [], traffic = this.traffic.value;
+    const { key } = this.app, found = [], peak = this.hour.value?.peak || 0;
     for (const { row, health } of this.endpoints.value || []) {
       if (row.status === "disabled") found.push({ kind: row.disabled_reason ? "bad" : "idle", text: html`<strong>${endpointName(row)}</strong> is disabled${row.disabled_reason ? `: ${row.disabled_reason.replaceAll("_", " ")}` : ""}`, to: href("webhooks", [row.id]), verb: "Open" });
       else if (health.failing) found.push({ kind: "bad", text: html`<strong>${endpointName(row)}</strong> fails${health.since ? ` since ${clock(health.since)}` : ""}${health.waiting ? `, ${health.waiting}${health.capped ? "+" : ""} waiting` : ""}: <span class="soft">${errorText(health.error)}</span>`, to: href("webhooks", [row.id]), verb: "Open" });
     }
     const days = key.expires_at ? (new Date(key.expires_at) - Date.now()) / 86400000 : Infinity;
     if (days < 14) found.push({ kind: days < 3 ? "bad" : "warn", text: `The key expires in ${Math.max(0, Math.ceil(days))} days`, to: href("settings"), verb: "Key" });
-    for (const { code, times, status } of (traffic?.codes || []).filter((one) => one.times >= 3 || one.status >= 500).slice(0, 3)) found.push({ kind: status >= 500 ? "bad" : "warn", text: html`${times} × ${status} <code>${code}</code> in the last hour`, to: href("requests", [], { error: code }), verb: "Requests" });
+    for (const { code, times, status } of (this.codes.value || []).filter((one) => one.times >= 3 || one.status >= 500).slice(0, 3)) found.push({ kind: status >= 500 ? "bad" : "warn", text: html`${times} × ${status} <code>${code}</code> in the last hour`, to: href("requests", [], { error: code }), verb: "Requests" });
     const limit = key.rate_limit.requests_per_second;
-    if (traffic?.peak > limit * 0.6) found.push({ kind: "warn", text: `Rate limit: ${traffic.peak} of ${limit} a second at the peak of the last hour`, to: href("settings"), verb: "Limits" });
+    if (peak > limit * 0.6) found.push({ kind: "warn", text: `Rate limit: ${peak} of ${limit} a second in the busiest minute of the last hour`, to: href("settings"), verb: "Limits" });
     return found.sort((a, b) => ["bad", "warn", "idle"].indexOf(a.kind) - ["bad", "warn", "idle"].indexOf(b.kind)).slice(0, 5);
   }
   steps() {

@@ -29,6 +29,6 @@ const ADVICE = {
 export const adviceFor = (code) => ADVICE[code] || "";
 export const meansOf = (status) => ({ 4: "The request was refused.", 5: "Something failed on our side; a retry with the same Idempotency-Key is safe." })[Math.floor(status / 100)] || "";
 // A sample with this base URL instead of the one in the document, and words where the document has the ids of its examples.
-const ID = "[0-9a-f]{8}-[0-9a-f-]{27}", NAMED = new RegExp(`"(\\w+_id)": "${ID}"`, "g"), PATH = new RegExp(`/(?:webhook-)?([a-z-]+?)(?:ies|s)/${ID}`, "g");
+const ID = "[0-9a-f]{8}-[0-9a-f-]{27}", NAMED = new RegExp(`"(\\w+_id)": "${ID}"`, "g"), PATH = new RegExp(`/(?:webhook-)?([a-z-]+)/${ID}`, "g");
 export const here = (source) => source.replaceAll(/http:\/\/127\.0\.0\.1:8080/g, location.origin)
-  .replaceAll(NAMED, (_, name) => `"${name}": "${name.toUpperCase()}"`).replaceAll(PATH, (whole, name) => whole.replace(/[^/]*$/, `${name.toUpperCase().replaceAll("-", "_")}_ID`));
+  .replaceAll(NAMED, (_, name) => `"${name}": "${name.toUpperCase()}"`).replaceAll(PATH, (whole, name) => whole.replace(/[^/]*$/, `${name.replace(/ies$/, "y").replace(/s$/, "").replaceAll("-", "_").toUpperCase()}_ID`));

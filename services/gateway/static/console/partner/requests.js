@@ -22,10 +22,12 @@ class Requests extends Piece {
     super.connectedCallback();
     const { app } = this;
     this.span = "1h";
-    this.traffic = new Load(this, () => app.traffic.of(this.span, this.signal, 60));
+    this.traffic = new Load(this, () => app.traffic.of(this.span, this.signal));
     this.one = new Load(this, (id) => this.find(id));
     this.caused = new Load(this, (id) => (app.may("webhooks:read") ? app.api.get("/events", { request_id: id, limit: 50 }, { signal: this.signal }).then((page) => page.data) : null));
     this.ops = new Load(this, () => reference());
+    this.codes = new Load(this, () => app.traffic.codes(this.signal));
+    this.codes.run();
     this.ops.run();
     this.traffic.run();
     this.nudge = poll(() => this.follow(), this.signal, { fast: 2, slow: 25 });
@@ -88,13 +90,12 @@ class Requests extends Piece {
   side() {
     const { query } = this.route;
     const routes = [...(this.ops.value || new Map()).keys()];
-    const values = this.traffic.value, sums = values ? values.points.reduce((all, point) => all.map((sum, n) => sum + point.values[n]), [0, 0, 0]) : [];
-    return html`<div class="side-head"><div class="row"><h1>Requests</h1><span class="grow"></span>${chips("Span", Object.keys(SPANS).map((name) => [name, name]), this.span, (name) => { this.span = name; this.traffic.clear(); this.traffic.run(); })}</div>
-      ${panel(this.traffic, (value) => html`<st-bars pick .points=${value.points} .kinds=${["good", "warn", "bad"]} .names=${["ok", "4xx", "5xx"]} label="Requests" height="44" @range=${({ detail }) => this.pick({ from: detail.first.at, to: new Date(new Date(detail.last.at).getTime() + detail.step).toISOString() })}></st-bars>
-        ${value.partial ? html`<p class="faint">Counted from the newest ${value.total.toLocaleString("en")} requests.</p>` : nothing}`, { lines: 2 })}
+    const sums = this.traffic.value?.sums || [];
+    return html`<div class="side-head"><div class="row"><h1>Requests</h1><span class="grow"></span>${chips("Span", SPANS.map((name) => [name, name]), this.span, (name) => { this.span = name; this.traffic.clear(); this.traffic.run(); })}</div>
+      ${panel(this.traffic, (value) => html`<st-bars pick .points=${value.points} .kinds=${["good", "warn", "bad"]} .names=${["ok", "4xx", "5xx"]} label="Requests" height="44" @range=${({ detail }) => this.pick({ from: detail.first.at, to: new Date(new Date(detail.last.at).getTime() + detail.step).toISOString() })}></st-bars>`, { lines: 2 })}
       ${chips("Status", [["", "All"], ["2xx", "2xx", sums[0]], ["4xx", "4xx", sums[1]], ["5xx", "5xx", sums[2]]], query.status || "", (status) => this.pick({ status }))}
       <div class="row filters">${choice("Route", [["", "Every route"], ...routes.map((name) => [name, name])], query.route || "", (route) => this.pick({ route }))}
-        ${choice("Error code", [["", "Any code"], ...[...new Set([...(values?.codes || []).map(({ code }) => code), ...(query.error ? [query.error] : [])])].map((code) => [code, code])], query.error || "", (error) => this.pick({ error }))}
+        ${choice("Error code", [["", "Any code"], ...[...new Set([...(this.codes.value || []).map(({ code }) => code), ...(query.error ? [query.error] : [])])].map((code) => [code, code])], query.error || "", (error) => this.pick({ error }))}
         ${choice("Source", [["", "Integration"], ["console", "This console"], ["all", "Both"]], query.source || "", (source) => this.pick({ source }))}</div>
       ${search("Request id", "", (text) => text && go(href("requests", [text], query)))}
       ${query.from ? html`<p class="row"><span class="pill idle">${dayWord(query.from)} ${clock(query.from)} – ${clock(query.to)}</span><button class="link" @click=${() => this.pick({ from: "", to: "" })}>Whole span</button></p>` : nothing}</div>

@@ -36,7 +36,7 @@ class Settings extends Piece {
         ["Locations", key.location_ids === null ? "All" : this.places.value ? this.places.value.filter((row) => key.location_ids.includes(row.id)).map((row) => row.name).join(", ") : `${key.location_ids.length}`],
         ["Expires", key.expires_at === null ? "Never" : html`<st-time .at=${key.expires_at}></st-time>`]])}</section>
       <section class="card"><h2>Limits</h2><p class="soft">${limit} requests a second, ${key.rate_limit.burst} at once, shared by all keys of the client.</p>
-        ${panel(this.traffic, (value) => (value && value.peak !== null ? html`<p>Peak of the last hour: <strong>${value.peak}</strong> of ${limit} a second</p>${meter(value.peak, limit, `${value.peak} of ${limit} requests a second`, value.peak > limit * 0.8 ? "warn" : "good")}` : nothing), { lines: 1 })}
+        ${panel(this.traffic, (value) => (html`<p>Busiest minute of the last hour: <strong>${value.peak}</strong> of ${limit} a second</p>${meter(value.peak, limit, `${value.peak} of ${limit} requests a second`, value.peak > limit * 0.8 ? "warn" : "good")}`), { lines: 1 })}
         </section>
       <section class="card"><h2>Session</h2><p class="soft">${app.signedIn ? html`This session ends <st-time .at=${app.signedIn.expires_at}></st-time>.` : "This session ends by itself."} It may do what the key may, and what it asks is not in <em>Requests</em> by default.</p>
         <p><button class="btn" id="sign-out" @click=${() => app.signOut()}>Sign out</button></p>

@@ -19,6 +19,8 @@ export class Follower {
     signal.addEventListener("abort", () => { this.heard.delete(step); this.check(); }, { once: true });
     this.check();
   }
+  // For a page that has read the log up to `latest`: whether it has everything that was told already. If not, it reads again.
+  covers(latest) { this.last ??= latest; return this.last <= latest; }
   check() {
     const wanted = this.heard.size > 0 && !document.hidden;
     if (!wanted && this.running) { this.running.abort(); this.running = null; }
@@ -26,7 +28,7 @@ export class Follower {
   }
   async run({ signal }) {
     try {
-      if (this.last !== null) await this.step(0, signal);
+      await this.step(0, signal);
       if (!navigator.locks) return void await this.loop(signal);
       await navigator.locks.request(this.name, { signal }, () => this.loop(signal));
     } catch (error) { if (!signal.aborted) { this.turn("paused"); await pause(3, signal); if (!signal.aborted) this.run({ signal }); } }
