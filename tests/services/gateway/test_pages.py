@@ -106,7 +106,11 @@ def test_a_vendored_file_is_what_its_recipe_says() -> None:
     lit = (CONSOLE / "vendor" / "lit.js").read_bytes()
     assert sha256(lit).hexdigest() in (CONSOLE / "vendor" / "README.md").read_text()
     assert "BSD 3-Clause" in (CONSOLE / "vendor" / "lit.LICENSE").read_text()
-    assert sorted(path.name for path in (CONSOLE / "vendor").iterdir()) == ["README.md", "lit.LICENSE", "lit.js"]
+    assert sorted(path.name for path in (CONSOLE / "vendor").iterdir()) == [
+        "README.md",
+        "lit.LICENSE",
+        "lit.js",
+    ]
 
 
 def test_the_consoles_stay_small() -> None:
@@ -119,7 +123,7 @@ def test_the_consoles_stay_small() -> None:
 
 @pytest.mark.parametrize(
     ("port", "module", "title"),
-    [("partner", "partner/main.js", "Studio console"), ("operator", "operators.js", "Operators' console")],
+    [("partner", "partner/main.js", "Studio console"), ("operator", "operators/main.js", "Operators' console")],
 )
 async def test_every_file_is_served_with_the_policy(
     system: System, port: str, module: str, title: str
@@ -131,7 +135,7 @@ async def test_every_file_is_served_with_the_policy(
         check_policy(await site.get(path))
     page = (await site.get("/console")).body.decode()
     assert f'src="/console/{module}"' in page and f"<title>{title}</title>" in page and "$" not in page
-    for path in ("/console/console.html", "/console/../settings.py", "/console/nothing.js"):
+    for path in ("/console/app.html", "/console/../settings.py", "/console/nothing.js"):
         assert (await site.get(path)).status == 404
     assert (await site.post("/console", {})).status == 405
 

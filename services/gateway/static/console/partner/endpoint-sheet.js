@@ -60,8 +60,8 @@ function typeTree(types, chosen, text, change) {
   const set = (names, on) => { for (const name of names) { if (on) chosen.add(name); else chosen.delete(name); } change(); };
   return html`<div class="tree" role="group" aria-label="Event types">${[...families].map(([family, rows]) => {
     const names = rows.map((row) => row.name), picked = names.filter((name) => chosen.has(name)).length;
-    return html`<details ?open=${picked > 0 || Boolean(text)}><summary><input type="checkbox" aria-label="All of ${family}" .checked=${live(picked === names.length)} .indeterminate=${picked > 0 && picked < names.length} @click=${(event) => event.stopPropagation()} @change=${(event) => set(names, event.target.checked)}> <strong>${family.replaceAll("_", " ")}</strong> <span class="faint">${picked ? `${picked} of ${names.length}` : names.length}</span></summary>
-      ${rows.map((row) => html`<label class="leaf"><input type="checkbox" .checked=${live(chosen.has(row.name))} @change=${(event) => set([row.name], event.target.checked)}> <span><code>${row.name}</code> <span class="soft">${row.description}</span></span> <code class="faint">${row.scope || ""}</code></label>`)}</details>`;
+    return html`<div class="family"><input type="checkbox" aria-label="All of ${family}" .checked=${live(picked === names.length)} .indeterminate=${picked > 0 && picked < names.length} @change=${(event) => set(names, event.target.checked)}><details ?open=${picked > 0 || Boolean(text)}><summary><strong>${family.replaceAll("_", " ")}</strong> <span class="faint">${picked ? `${picked} of ${names.length}` : names.length}</span></summary>
+      ${rows.map((row) => html`<label class="leaf"><input type="checkbox" .checked=${live(chosen.has(row.name))} @change=${(event) => set([row.name], event.target.checked)}> <span><code>${row.name}</code> <span class="soft">${row.description}</span></span> <code class="faint">${row.scope || ""}</code></label>`)}</details></div>`;
   })}</div>`;
 }
 

@@ -96,8 +96,8 @@ class Events extends Piece {
   changes(event) {
     const now = event.data.object || {}, before = event.data.previous;
     const shown = (value) => (typeof value === "string" && UUID.test(value) ? copyChip(value) : typeof value === "string" && /^\d{4}-\d\d-\d\dT/.test(value) ? html`<span title=${iso(value)}>${dayAndTime(value)}</span>` : value === null ? html`<span class="faint">none</span>` : typeof value === "object" ? html`<code>${JSON.stringify(value)}</code>` : String(value));
-    if (before && Object.keys(before).length) return html`<h3>What changed</h3><div class="table-wrap"><table><thead><tr><th scope="col">Field</th><th scope="col">Before</th><th scope="col">After</th></tr></thead><tbody>${Object.keys(before).map((name) => html`<tr><th scope="row">${name.replaceAll("_", " ")}</th><td class="before">${shown(before[name])}</td><td>${shown(now[name])}</td></tr>`)}</tbody></table></div>`;
-    return html`<h3>${event.resource.object.replaceAll("_", " ")}</h3>${facts(Object.entries(now).filter(([name, value]) => !["id", "object", "fields", "settings", "prices"].includes(name) && value !== null).slice(0, 12).map(([name, value]) => [name.replaceAll("_", " ").replace(/ id$/, ""), this.named(name, value, shown)]))}`;
+    if (before && Object.keys(before).length) return html`<h2 class="over-line">What changed</h2><div class="table-wrap"><table><thead><tr><th scope="col">Field</th><th scope="col">Before</th><th scope="col">After</th></tr></thead><tbody>${Object.keys(before).map((name) => html`<tr><th scope="row">${name.replaceAll("_", " ")}</th><td class="before">${shown(before[name])}</td><td>${shown(now[name])}</td></tr>`)}</tbody></table></div>`;
+    return html`<h2 class="over-line">${event.resource.object.replaceAll("_", " ")}</h2>${facts(Object.entries(now).filter(([name, value]) => !["id", "object", "fields", "settings", "prices"].includes(name) && value !== null).slice(0, 12).map(([name, value]) => [name.replaceAll("_", " ").replace(/ id$/, ""), this.named(name, value, shown)]))}`;
   }
   named(name, value, shown) {
     const { names } = this.app;
@@ -127,7 +127,7 @@ class Events extends Piece {
     const endpoint = bad && (this.endpoints.value || []).find((row) => row.id === bad.endpoint_id);
     const parts = [["summary", "Summary"], ["payload", "Payload"], ["deliveries", `Deliveries${rows.length ? ` ${rows.length}` : ""}`], ["request", "Request"]];
     const body = { payload: () => html`<st-json .value=${event} label="Payload"></st-json>`, deliveries: () => this.deliveries(event), request: () => this.cause_(event),
-      summary: () => html`${this.changes(event)}<h3>Deliveries</h3>${this.deliveries(event)}<h3>Caused by</h3>${this.cause_(event)}` }[tab];
+      summary: () => html`${this.changes(event)}<h2 class="over-line">Deliveries</h2>${this.deliveries(event)}<h2 class="over-line">Caused by</h2>${this.cause_(event)}` }[tab];
     return html`${crumbs([cause && [`Request ${cause.method} ${cause.route} ${cause.status}`, href("requests", [cause.request_id])], [`Event ${event.type} #${event.sequence}`, null], bad && [`Delivery ${endpointName(endpoint)} ${bad.status}`, href("webhooks", [bad.endpoint_id, bad.id])]])}
       <h1>${sentence(event, this.app.names)}</h1><p class="soft row"><code>${event.type}</code> #${event.sequence} · <st-time .at=${event.created_at}></st-time> ${copyChip(event.id, "event's id")} ${rows.length ? state({ bad: "failing", warn: "pending", good: "delivered" }[worst(rows)]) : nothing}</p>
       <p class="row acts"><button class="btn" @click=${() => this.again(event)}>Send again to…</button>${copyButton(() => JSON.stringify(event, null, 2), "Copy payload")}<a class="btn" href=${href("events", [], { resource: event.resource.id })}>Its whole story</a></p>

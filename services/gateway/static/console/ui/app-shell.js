@@ -1,4 +1,4 @@
-// <st-shell .app=${app}>: rail, top bar, pages by address, keys, theme and zone. app = { title, brand(), pages, api, follower?, actions?, lookup?, top?, signOut }.
+// <st-shell .app=${app}>: rail, top bar, pages by address, keys, theme and zone. app = { title, brand(), pages, api, follower?, actions?, lookup?, top?, account?, signOut }.
 // A page is { name, group, title, icon, key, badge?(), render(app, route) }; `key` is its letter after `g`.
 import { html, nothing } from "../vendor/lit.js";
 import { openDialog } from "./dialog.js";
@@ -79,6 +79,7 @@ class Shell extends Piece {
         <button class="find" @click=${() => openPalette(app)} aria-label="Paste any id, or search">${icon("search")}<span>Paste any id, or search</span><kbd>Ctrl K</kbd></button>
         <a class="btn small only-wide" href="/docs" target="_blank" rel="noopener">Reference</a>
         <button class="icon-btn" id="theme" aria-label=${dark ? "Light theme" : "Dark theme"} title=${dark ? "Light theme" : "Dark theme"} @click=${this.flipTheme}>${icon(dark ? "sun" : "moon")}</button>
+        ${app.account ? app.account() : nothing}
       </header>
       <div class="veil ${this.open ? "open" : ""}" @click=${() => { this.open = false; }}></div>
       <nav class="rail ${this.open ? "open" : ""}" id="nav" aria-label="Pages">${this.rail()}</nav>

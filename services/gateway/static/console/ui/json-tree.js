@@ -1,4 +1,4 @@
-// <st-json .value=${object}>: folds, copies a path by its name, copies all. Long texts wrap.
+// <st-json .value=${object}>: folds, copies the path of a value by its name, copies all. Long texts wrap.
 import { html, nothing } from "../vendor/lit.js";
 import { copy } from "./copy-chip.js";
 import { Piece } from "./element.js";
@@ -14,7 +14,7 @@ class JsonTree extends Piece {
     if (!entries.length) return html`<div class="j-row">${key} <span class="j-lit">${list ? "[]" : "{}"}</span></div>`;
     const inner = entries.map(([one, held]) => this.node(list ? `[${one}]` : one, held, `${path}${list ? `[${one}]` : `${path ? "." : ""}${one}`}`, level + 1));
     if (name === null) return inner;
-    return html`<details ?open=${level < this.depth}><summary>${key} <span class="j-lit">${list ? `[${entries.length}]` : `{${entries.length}}`}</span></summary><div class="j-in">${inner}</div></details>`;
+    return html`<details ?open=${level < this.depth}><summary>${name} <span class="j-lit">${list ? `[${entries.length}]` : `{${entries.length}}`}</span></summary><div class="j-in">${inner}</div></details>`;
   }
   render() {
     const simple = this.value === null || typeof this.value !== "object";
