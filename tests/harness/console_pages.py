@@ -11,7 +11,9 @@ from tests.harness.http import created
 from tests.harness.system import System
 
 PARTNER_PAGES = ("home", "requests", "events", "webhooks", "schedule", "settings")
-OPERATOR_PAGES = ("health", "studios", "clients", "imports", "desk", "deliveries", "links", "audit")
+STAFF_PAGES = ("today", "week", "members")
+MANAGER_PAGES = (*STAFF_PAGES, "partners", "deliveries", "transfer", "team", "activity")
+OPERATOR_PAGES = (*MANAGER_PAGES, "system", "studios", "audit")
 
 
 async def open_partner_console(tab: Tab, system: System, key: str, **body: Any) -> str:
@@ -47,17 +49,8 @@ async def class_of_today(system: System, *, title: str = "Flow", name: str = "Ad
     return made
 
 
-async def class_block(tab: Tab, title: str) -> Locator:
-    """The class on the schedule, in this week or, around midnight on Sunday, in the next one."""
-    block = tab.page.locator("button.class", has_text=title)
-    if not await block.count():
-        await tab.page.get_by_role("button", name="Week after").click()
-    await expect(block).to_be_visible()
-    return block
-
-
 async def scheduled(tab: Tab, title: str) -> Locator:
-    """The class on the partner console's schedule, in this week or, around midnight on Sunday, in the next one."""
+    """The class on the partner console's schedule, in this week or, late on Sunday, in the next one."""
     await expect(tab.page.locator("st-calendar")).to_be_visible()
     block = tab.page.locator("a.block", has_text=title)
     if not await block.count():

@@ -94,7 +94,7 @@ def test_a_file_reads_nothing_as_html_and_nothing_from_outside(name: str) -> Non
 
 
 def test_a_script_keeps_only_the_theme_the_zone_and_the_studio() -> None:
-    """Nothing else, and no token: scripts cannot read the cookie, and one file has the names that are kept."""
+    """Nothing else, and no token: scripts cannot read the cookie, and one file names what is kept."""
     for name, text in SOURCES.items():
         for way in ("localStorage", "sessionStorage", "document.cookie", "indexedDB"):
             assert way not in text or (name, way) == ("ui/theme.js", "localStorage"), name
@@ -123,7 +123,10 @@ def test_the_consoles_stay_small() -> None:
 
 @pytest.mark.parametrize(
     ("port", "module", "title"),
-    [("partner", "partner/main.js", "Studio console"), ("operator", "operators/main.js", "Operators' console")],
+    [
+        ("partner", "partner/main.js", "Studio console"),
+        ("operator", "operators/main.js", "Operators' console"),
+    ],
 )
 async def test_every_file_is_served_with_the_policy(
     system: System, port: str, module: str, title: str
