@@ -1,5 +1,6 @@
-"""Views that follow what happens: one wait for all tabs, rest while hidden, the four states, and what is kept."""
+"""Views that follow what happens: one wait for all tabs, rest while hidden, four states, what is kept."""
 
+import asyncio
 import re
 from typing import Any
 
@@ -75,11 +76,18 @@ async def test_all_tabs_of_a_session_share_one_wait_and_none_of_it_is_in_request
     await expect(tab.page.locator("a.item", has_text="/events").first).to_be_visible()
 
 
+async def latest_sequence(system: System, key: str) -> int:
+    return int((await system.partner(key).get("/events?order=desc&limit=1")).json()["latest_sequence"])
+
+
 async def test_a_recovery_says_how_much_it_is_and_how_far_it_has_come(tab: Tab, system: System) -> None:
     """It pauses at its limit of open deliveries while the receiver fails, and is done once that has ended."""
     missed = MAX_OPEN + BATCH
     await system.import_lines([import_lines.member() for _ in range(missed)], send_events=True)
     key = await system.key()
+    async with asyncio.timeout(60):
+        while await latest_sequence(system, key) < missed:
+            await asyncio.sleep(0.1)
     async with receiving() as receiver:
         receiver.response = answering(500)
         await system.partner(key).post("/webhook-endpoints", {"url": receiver.url})
@@ -101,7 +109,7 @@ async def test_a_recovery_says_how_much_it_is_and_how_far_it_has_come(tab: Tab, 
 
 
 async def test_every_panel_has_its_four_states(tab: Tab, system: System) -> None:
-    """A skeleton while it loads, a sentence and one act when empty, a way on after an error, stale data kept."""
+    """A skeleton while it loads, a sentence and one act when empty, a way on after an error."""
     key = await system.key()
     await open_partner_console(tab, system, key)
     page = tab.page

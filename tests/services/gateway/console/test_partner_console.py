@@ -1,4 +1,4 @@
-"""The partner console in a real browser: what a link gives, and what other sites and stored text cannot do."""
+"""The partner console: what a link gives, and what other sites and stored text cannot do."""
 
 from aiohttp import web
 from playwright.async_api import Browser, expect
@@ -7,7 +7,6 @@ from tests.harness.browser import Tab, new_tab
 from tests.harness.console_pages import PARTNER_PAGES, book, class_of_today, open_partner_console, scheduled
 from tests.harness.receiver import answering, receiving
 from tests.harness.system import System
-
 
 MARKUP = '<img src=x onerror="window.hacked=1"><b class=injected>x</b>'
 STORED = "() => JSON.stringify([location.href, document.cookie, {...localStorage}, {...sessionStorage}])"

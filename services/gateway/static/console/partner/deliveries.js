@@ -12,7 +12,7 @@ import { clock, dayWord, lasting, relative } from "../ui/time.js";
 import { timeline } from "../ui/timeline.js";
 import { failed, toast } from "../ui/toast.js";
 import { endpointActs, endpointMenu, errorText, healthFigures, healthWord, pausedPill, readHealth } from "./endpoints.js";
-import { outcomeOf } from "./outcomes.js";
+import { outcomeOf, overdue } from "./outcomes.js";
 import { openRecovery } from "./recovery.js";
 import { endpointName, sentence, whereOf } from "./sentences.js";
 import "../ui/charts.js";
@@ -22,7 +22,6 @@ import "../ui/json-tree.js";
 // When a failed delivery is tried again, after the attempt before. The last step is the end.
 const SCHEDULE = [5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400];
 const parsed = (text) => { try { return JSON.parse(text); } catch { return null; } };
-const overdue = (row) => row.status === "pending" && row.next_attempt_at && new Date(row.next_attempt_at) < Date.now() - 15000;
 
 class Deliveries extends Piece {
   static properties = { app: {}, route: {} };
@@ -31,7 +30,7 @@ class Deliveries extends Piece {
     const { app } = this;
     this.busy = new Set();
     this.endpoint = new Load(this, (id) => app.api.get(`/webhook-endpoints/${encodeURIComponent(id)}`, {}, { signal: this.signal }));
-    this.health = new Load(this, () => readHealth(app, this.endpoint.value, this.signal));
+    this.health = new Load(this, async () => (await readHealth(app, this.signal, this.id)).get(this.id) || null);
     this.one = new Load(this, (id) => app.api.get(`/webhook-deliveries/${encodeURIComponent(id)}`, {}, { signal: this.signal }));
     this.cause = new Load(this, (id) => app.api.get("/requests", { request_id: id }, { signal: this.signal, quiet: true }).then(({ data: [row] }) => row || null));
     this.nudge = poll(() => this.refresh(), this.signal, { fast: 3, slow: 0 });
@@ -129,15 +128,15 @@ class Deliveries extends Piece {
     const health = this.health.value;
     return html`<div class="side-head"><p class="crumbs flat"><a href=${href("webhooks")}>Webhooks</a></p><div class="row"><h1 class="grow"><a class="plain" href=${href("webhooks", [endpoint.id])}>${endpointName(endpoint)}</a></h1>${write ? html`${toggle("Enabled", endpoint.status === "enabled", acts.enable)}${endpointMenu(acts)}` : nothing}</div>
       <p class="soft mono where">${whereOf(endpoint.url)}</p>
-      ${panel(this.health, (value) => html`<p class="row">${healthWord(endpoint, value)}${pausedPill(value)}</p><st-bars .points=${value.points} .kinds=${["good", "bad"]} .names=${["delivered", "failed"]} label="Deliveries an hour" height="48"></st-bars><p class="faint">Deliveries an hour, last 24 h · ${healthFigures(value) || "none yet"}</p>`, { lines: 3 })}
-      <div class="row">${chips("Status", [["", "All"], ["pending", "Waiting", health && !health.capped ? health.waiting || undefined : undefined], ["dead", "Dead"], ["succeeded", "Succeeded"]], this.status, (status) => go(href("webhooks", [this.id], { status })))}${write && ["pending", "dead"].includes(this.status) && this.list?.items?.length ? html`<button class="btn small" @click=${() => this.retryAll()}>Retry ${this.list.items.length}</button>` : nothing}</div></div>
+      ${panel(this.health, (value) => !value ? nothing : html`<p class="row">${healthWord(endpoint, value)}${pausedPill(value)}</p><st-bars .points=${value.points} .kinds=${["good", "bad"]} .names=${["delivered", "failed"]} label="Deliveries an hour" height="48"></st-bars><p class="faint">Attempts an hour, last 24 h · ${healthFigures(value) || "none yet"}</p>`, { lines: 3 })}
+      <div class="row">${chips("Status", [["", "All"], ["pending", "Waiting", health?.waiting || undefined], ["dead", "Dead", health?.dead || undefined], ["succeeded", "Succeeded"]], this.status, (status) => go(href("webhooks", [this.id], { status })))}${write && ["pending", "dead"].includes(this.status) && this.list?.items?.length ? html`<button class="btn small" @click=${() => this.retryAll()}>Retry ${this.list.items.length}</button>` : nothing}</div></div>
       <st-list label="Deliveries" .load=${(cursor) => this.load(cursor)} .row=${(row) => this.row(row)} .to=${(row) => href("webhooks", [this.id, row.id], { status: this.status })} .selected=${this.route.parts[1]} @loaded=${() => this.requestUpdate()}
         .none=${empty(this.status ? `Nothing is ${this.status}.` : "Nothing was sent to it yet.", write && !this.status ? html`<button class="btn" @click=${acts.test}>Send test event</button>` : html`<a class="btn" href=${href("webhooks", [this.id])}>Show all</a>`)}></st-list>`;
   }
   overview(endpoint) {
     const health = this.health.value, acts = endpointActs(this.app, endpoint, (row) => (row ? this.endpoint.set(row) : go(href("webhooks"))));
     return html`<h1>Overview</h1><p class="row acts"><button class="btn main" @click=${acts.test}>Send test event</button><button class="btn" @click=${() => openRecovery(this.app, endpoint, health?.since)}>Recover…</button><button class="btn" @click=${acts.edit}>Edit</button></p>
-      ${health?.error ? html`<h2 class="over-line">Last error</h2><p class="notice">${errorText(health.error)} · ${lasting(health.error.duration_ms || 0)}</p>` : nothing}
+      ${health?.error ? html`<h2 class="over-line">Last error</h2><p class="notice">${errorText(health.error)} · <st-time .at=${health.error.at}></st-time></p>` : nothing}
       <h2 class="over-line">Settings</h2>${facts([["Address", html`<span class="mono">${endpoint.url}</span>`], ["Endpoint", copyChip(endpoint.id, "endpoint's id")], ["Event types", endpoint.event_types.length ? html`<span class="row">${endpoint.event_types.map((name) => html`<code>${name}</code>`)}</span>` : "All that its key may see"], ["In order", endpoint.fifo ? "Yes, one at a time" : "No, many at once"], ["Rate", endpoint.rate_limit === null ? "No limit" : `${endpoint.rate_limit} a second`], ["Waiting", health && `${health.waiting}${health.capped ? "+" : ""}${health.oldest ? `, the oldest since ${relative(health.oldest)}` : ""}`], ["Created", html`<st-time day .at=${endpoint.created_at}></st-time>`]])}`;
   }
   steps(row) {

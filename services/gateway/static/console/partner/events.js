@@ -9,7 +9,7 @@ import { dot, icon, method, pill, state } from "../ui/marks.js";
 import { go, href, withQuery } from "../ui/route.js";
 import { dayAndTime, dayWord, iso } from "../ui/time.js";
 import { failed, toast } from "../ui/toast.js";
-import { outcomeOf, worst } from "./outcomes.js";
+import { outcomeOf, overdue, worst } from "./outcomes.js";
 import { endpointName, familyOf, iconOf, sentence } from "./sentences.js";
 import "../ui/data-list.js";
 import "../ui/json-tree.js";
@@ -108,7 +108,7 @@ class Events extends Piece {
   deliveries(event) {
     const endpoints = new Map((this.endpoints.value || []).map((row) => [row.id, row]));
     return panel(this.sent, (rows) => html`<ul class="list card flush" aria-label="Deliveries">${rows.map((row) => { const last = row.attempts.at(-1); return html`<li><a class="item" href=${href("webhooks", [row.endpoint_id, row.id])}>${dot(outcomeOf(row))}<span class="one main-line">${endpointName(endpoints.get(row.endpoint_id))}</span><span class="right">${last ? pill(last.response_status ?? "no answer", last.response_status ? undefined : "bad") : pill("waiting", "warn")}</span>
-      <span class="one two soft">${last ? `Attempt ${row.attempt_count}, ${last.duration_ms} ms${last.error ? `: ${last.error}` : ""}` : "Not tried yet"}</span><span class="right two faint">${row.status === "pending" && row.next_attempt_at ? html`next try <st-time .at=${row.next_attempt_at}></st-time>` : html`<st-time .at=${row.created_at}></st-time>`}</span></a></li>`; })}</ul>`,
+      <span class="one two soft">${last ? `Attempt ${row.attempt_count}, ${last.duration_ms} ms${last.error ? `: ${last.error}` : ""}` : "Not tried yet"}</span><span class="right two faint">${overdue(row) ? "held back: its endpoint is paused" : row.status === "pending" && row.next_attempt_at ? html`next try <st-time .at=${row.next_attempt_at}></st-time>` : html`<st-time .at=${row.created_at}></st-time>`}</span></a></li>`; })}</ul>`,
       { isEmpty: (rows) => !rows.length, empty: empty("No endpoint takes this event.", html`<button class="btn" @click=${() => this.again(event)}>Send it to…</button>`) });
   }
   again(event) {

@@ -23,8 +23,8 @@ class Home extends Piece {
     this.traffic = new Load(this, () => app.traffic.of("24h", this.signal));
     this.endpoints = new Load(this, async () => {
       if (!hooks) return [];
-      const rows = await app.outcomes.listEndpoints({ again: true });
-      return Promise.all(rows.slice(0, 8).map(async (row) => ({ row, health: await readHealth(app, row, this.signal) })));
+      const [rows, health] = await Promise.all([app.outcomes.listEndpoints({ again: true }), readHealth(app, this.signal), app.outcomes.refresh(this.signal, 50).catch(() => {})]);
+      return rows.map((row) => ({ row, health: health.get(row.id) })).filter((one) => one.health);
     });
     this.codes = new Load(this, () => app.traffic.codes(this.signal));
     this.hour = new Load(this, () => app.traffic.of("1h", this.signal));
@@ -66,7 +66,7 @@ class Home extends Piece {
     const { key } = this.app, found = [], peak = this.hour.value?.peak || 0;
     for (const { row, health } of this.endpoints.value || []) {
       if (row.status === "disabled") found.push({ kind: row.disabled_reason ? "bad" : "idle", text: html`<strong>${endpointName(row)}</strong> is disabled${row.disabled_reason ? `: ${row.disabled_reason.replaceAll("_", " ")}` : ""}`, to: href("webhooks", [row.id]), verb: "Open" });
-      else if (health.failing) found.push({ kind: "bad", text: html`<strong>${endpointName(row)}</strong> fails${health.since ? ` since ${clock(health.since)}` : ""}${health.waiting ? `, ${health.waiting}${health.capped ? "+" : ""} waiting` : ""}: <span class="soft">${errorText(health.error)}</span>`, to: href("webhooks", [row.id]), verb: "Open" });
+      else if (health.error) found.push({ kind: health.failing ? "bad" : "warn", text: html`<strong>${endpointName(row)}</strong> ${health.failing ? "fails" : "has failed now and then"}${health.since ? ` since ${clock(health.since)}` : ""}${health.waiting ? `, ${health.waiting}${health.capped ? "+" : ""} waiting` : ""}: <span class="soft">${errorText(health.error)}</span>`, to: href("webhooks", [row.id]), verb: "Open" });
     }
     const days = key.expires_at ? (new Date(key.expires_at) - Date.now()) / 86400000 : Infinity;
     if (days < 14) found.push({ kind: days < 3 ? "bad" : "warn", text: `The key expires in ${Math.max(0, Math.ceil(days))} days`, to: href("settings"), verb: "Key" });

@@ -27,7 +27,7 @@ export class Outcomes {
     clearTimeout(this.timer);
     if (due.length && !signal.aborted && !document.hidden) this.timer = setTimeout(() => { if (!signal.aborted) this.refresh(signal, 50).catch(() => {}); }, Math.max(2500, Math.min(...due) + 1500));
   }
-  of(event) { return this.byEvent.get(event.id) || []; }
+  of(event) { return (this.byEvent.get(event.id) || []).toSorted((a, b) => (a.endpoint_id < b.endpoint_id ? -1 : 1)); }
   // An event by its id, for a delivery's sentence; undefined while it is on its way.
   event(id) {
     if (this.events.has(id)) return this.events.get(id);
@@ -41,4 +41,6 @@ export class Outcomes {
 }
 // A delivery that failed and waits for its next try is failing, whatever its status says.
 export const outcomeOf = (row) => (row.status === "pending" && (row.attempt_count ?? row.attempts) > 0 ? "failing" : row.status);
+// Due for a while and not tried: its endpoint is paused.
+export const overdue = (row) => row.status === "pending" && row.next_attempt_at && new Date(row.next_attempt_at) < Date.now() - 15000;
 export const worst = (rows) => ["bad", "warn", "good"].find((kind) => rows.some((row) => kindOf(outcomeOf(row)) === kind));

@@ -7,29 +7,17 @@ import { meter } from "../ui/marks.js";
 import { clock, dayAndTime, zones } from "../ui/time.js";
 import { endpointName } from "./sentences.js";
 
-// How many events there are since a moment: sequences have no gaps worth telling, so the first one is looked for by halving.
-async function countSince(api, since) {
-  const { latest_sequence: last, oldest_sequence: first } = await api.get("/events", { order: "desc", limit: 1 }, { quiet: true });
-  let low = first - 1, high = last; // the answer is the highest sequence before the moment
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    const { data: [row] } = await api.get("/events", { after_sequence: middle, limit: 1 }, { quiet: true });
-    if (row && row.created_at < since) low = row.sequence; else high = middle;
-  }
-  return last - low;
-}
-
 export function openRecovery(app, endpoint, failingSince) {
   const { api } = app;
-  let since = failingSince ? "failed" : "hour", own = "", count = null, run = null, error = null, asked = 0, watching = true;
+  let since = failingSince ? "failed" : "hour", own = "", count = null, run = null, error = null, asked = 0, watching = true, more = false;
   const start = () => (since === "failed" ? failingSince : since === "hour" ? new Date(Date.now() - 3600000).toISOString() : own ? new Date(own).toISOString() : null);
   async function estimate() {
     const turn = ++asked, moment = start();
     count = null;
     dialog.redraw();
     if (!moment) return;
-    const found = await countSince(api, moment).catch(() => null);
-    if (turn === asked) { count = found; dialog.redraw(); }
+    const found = await api.get(`/webhook-endpoints/${endpoint.id}/missed-events`, { since: moment }, { quiet: true }).catch(() => null);
+    if (turn === asked) { count = found && found.count; more = Boolean(found && !found.complete); dialog.redraw(); }
   }
   async function go() {
     error = null;
@@ -49,7 +37,7 @@ export function openRecovery(app, endpoint, failingSince) {
     : html`<p class="soft">Every event since then that the endpoint takes and has not received is sent, and dead deliveries are tried again.</p>
       ${chips("Since", [...(failingSince ? [["failed", `Since it failed (${clock(failingSince)})`]] : []), ["hour", "Last hour"], ["own", "Since…"]], since, (value) => { since = value; estimate(); })}
       ${since === "own" ? html`<label class="field"><span>Since (${Intl.DateTimeFormat().resolvedOptions().timeZone})</span><input type="datetime-local" .value=${own} @change=${(event) => { own = event.target.value; estimate(); }}></label>` : nothing}
-      <p role="status">${start() ? html`${count === null ? "Counting…" : html`About <strong>${count.toLocaleString("en")}</strong> events since ${dayAndTime(start())} (${zones.current.replaceAll("_", " ")}), less those that it does not take or has.`}` : "Choose a moment."}</p>
+      <p role="status">${start() ? html`${count === null ? "Counting…" : html`<strong>${count.toLocaleString("en")}</strong>${more ? " or more" : ""} events since ${dayAndTime(start())} (${zones.current.replaceAll("_", " ")}) did not reach it.${count ? nothing : " Nothing is lost: what waits is tried by itself."}`}` : "Choose a moment."}</p>
       ${error ? problem(error) : nothing}<p class="row end"><button class="btn" @click=${() => dialog.close()}>Cancel</button><button class="btn main" ?disabled=${!start()} @click=${go}>Recover</button></p>`), { onclose: () => { watching = false; } });
   estimate();
 }

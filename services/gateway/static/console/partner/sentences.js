@@ -34,7 +34,7 @@ export function sentence(event, names) {
 }
 export const familyOf = (type) => type.split(".")[0];
 const ICONS = { booking: "check", waitlist: "today", class: "schedule", member: "person", membership: "key", purchase: "cart", lead: "person", form: "form", submission: "form", studio: "studios", location: "studios", room: "studios", class_type: "tag", instructor: "person", product: "tag", webhook: "webhooks", webhook_endpoint: "webhooks" };
-export const iconOf = (type) => ICONS[familyOf(type)] || "events";
+export const iconOf = (type) => (/cancelled|no_show|erased|disabled/.test(type) ? "close" : null) || ICONS[familyOf(type)] || "events";
 
 export function hostOf(url) { try { return new URL(url).host; } catch { return url; } }
 export function whereOf(url) { try { const { host, pathname } = new URL(url); return host + (pathname === "/" ? "" : pathname); } catch { return url; } }

@@ -1,12 +1,6 @@
 // Requests over time, as the API counts them: { points: [{ at, values: [2xx and 3xx, 4xx, 5xx], p95 }], total, errors, p95, peak, codes }.
 export const SPANS = ["1h", "24h", "7d"];
 
-export function buckets(span, count, now = Date.now()) {
-  const step = (span * 1000) / count, end = Math.ceil(now / step) * step;
-  return { step, first: end - step * count, points: Array.from({ length: count }, (_, n) => ({ at: new Date(end - step * (count - n)).toISOString(), values: [0, 0, 0] })) };
-}
-export const percentile = (values, share) => (values.length ? values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] : null);
-
 export class Traffic {
   constructor(app) { this.app = app; }
   async of(window, signal) {
