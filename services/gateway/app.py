@@ -141,7 +141,7 @@ async def open_gateway(
     log_writing = Loop("request log", request_log.write, idle=INTERVAL_SECONDS)
     cleanup = Loop("old rows", delete_old, idle=60.0)
     client_deactivation = Loop("closed clients", partial(deactivate_clients, context), idle=1.0)
-    history = Loop("status history", partial(sample_status, context), idle=10.0)
+    history = Loop("status history", partial(sample_status, context), idle=60.0)
     public: dict[str, ASGIApp] = {
         **health_routes(checks),
         **pages(),

@@ -7,13 +7,7 @@ from services.bookings.actions.desk import book_walk_in, check_walk_in, promote_
 from services.bookings.context import Bookings
 from services.bookings.routes.members import page_of_members
 from services.bookings.store import classes, desk, members
-from services.bookings.wire.bookings import (
-    MAX_CLASSES_IN_RANGE,
-    Booking,
-    CancellationReceipt,
-    RosterQuery,
-    WaitlistEntry,
-)
+from services.bookings.wire.bookings import Booking, CancellationReceipt, RosterQuery, WaitlistEntry
 from services.bookings.wire.desk import (
     Promote,
     RosterEntry,
@@ -38,8 +32,6 @@ ENTRY = "/waitlist/{waitlist_id}"
     "POST",
     "/bookings",
     "Book a walk-in",
-    description="For a member, or for somebody new. The refusals are those of a partner's booking. With "
-    "`override_capacity` a full class gets one more seat in the same step.",
     check=check_walk_in,
     status=201,
     errors=(NotFound, InsufficientRole, errors.MemberExists, *errors.BOOKING_REFUSALS),
@@ -52,7 +44,6 @@ async def post_walk_in(service: Bookings, call: Call[None, WalkIn]) -> Booking:
     "POST",
     f"{ENTRY}/promote",
     "Give somebody who waits a seat, out of turn",
-    description="If a seat is free, or with `override_capacity`. Told as any promotion.",
     optional_body=True,
     errors=(
         NotFound,
@@ -72,7 +63,6 @@ async def post_promotion(service: Bookings, call: Call[None, Promote]) -> Bookin
     "POST",
     f"{ENTRY}/skip",
     "Take somebody off the waitlist",
-    description="The entry is `skipped` and its booking cancelled, free of charge. Those behind move up.",
     errors=(NotFound, errors.InvalidStateTransition),
 )
 async def post_skip(service: Bookings, call: Call[None, None]) -> WaitlistEntry:
@@ -83,7 +73,6 @@ async def post_skip(service: Bookings, call: Call[None, None]) -> WaitlistEntry:
     "POST",
     "/bookings/{booking_id}/waive-fee",
     "Waive the fee of a late cancellation",
-    description="The receipt keeps the amount; its `late_fee_status` becomes `waived`.",
     role="manager",
     errors=(NotFound, errors.NoFeeToWaive),
 )
@@ -95,8 +84,6 @@ async def post_waiver(service: Bookings, call: Call[None, None]) -> Cancellation
     "GET",
     "/classes/{class_id}/roster",
     "List who comes to a class",
-    description="Bookings with what the desk has to know of the members; those who wait have their position "
-    "on the waitlist.",
     errors=(InvalidCursor, NotFound),
     tag="Bookings",
 )
@@ -106,14 +93,7 @@ async def list_roster(service: Bookings, call: Call[RosterQuery, None]) -> Page[
         return await desk.list_roster(conn, call.caller, class_, call.query, now())
 
 
-@ROUTES.add(
-    "GET",
-    "/members",
-    "List members with phone and credits",
-    description="Oldest first. With `email`, the one member who has it; with `q`, those who are found.",
-    errors=(InvalidCursor,),
-    tag="Members",
-)
+@ROUTES.add("GET", "/members", "List members with phone and credits", errors=(InvalidCursor,), tag="Members")
 async def list_members(service: Bookings, call: Call[StaffMembersQuery, None]) -> Page[StaffMember]:
     query = call.query
     async with service.db.connection() as conn:
@@ -134,10 +114,6 @@ ROUTES += [
         StaffBookingsQuery,
         Page[StaffBooking],
         tag="Bookings",
-        description=(
-            "Oldest first. Filters combine. Without `class_id` or `member_id`, the range from `starts_after` "
-            f"to `starts_before` may hold at most {MAX_CLASSES_IN_RANGE:,} classes."
-        ),
     ).for_staff(),
     read_one(
         "/members/{member_id}",

@@ -1,4 +1,4 @@
-"""What a studio's desk sends and reads beyond what partners do."""
+"""What a studio's desk sends and reads beyond what partners do. Its texts are in operators.toml."""
 
 from typing import Annotated
 
@@ -9,10 +9,6 @@ from services.bookings.wire.field_types import Name
 from services.bookings.wire.members import MembershipStatus, MembersQuery
 from shared.wire import Body, Email, Id, Instant
 
-Override = Annotated[
-    bool, Meta(description="When the class is full, raise its capacity by one. Needs the role `manager`.")
-]
-
 
 class NewMember(Body, frozen=True, kw_only=True):
     first_name: Name
@@ -22,20 +18,16 @@ class NewMember(Body, frozen=True, kw_only=True):
 
 class WalkIn(Body, frozen=True, kw_only=True):
     class_id: Id
-    member_id: Annotated[Id | None, Meta(description="Who comes. Left out when `member` is given.")] = None
-    member: Annotated[
-        NewMember | None, Meta(description="Somebody new, who becomes a member in the same step.")
-    ] = None
+    member_id: Id | None = None
+    member: NewMember | None = None
     class_spot_id: Id | None = None
-    join_waitlist: Annotated[bool, Meta(description="Join the waitlist when the class is full.")] = False
-    check_in: Annotated[
-        bool, Meta(description="Check the member in at once. Whoever has to wait is not checked in.")
-    ] = False
-    override_capacity: Override = False
+    join_waitlist: bool = False
+    check_in: bool = False
+    override_capacity: bool = False
 
 
 class Promote(Body, frozen=True, kw_only=True):
-    override_capacity: Override = False
+    override_capacity: bool = False
 
 
 class RosterEntry(Booking, kw_only=True):
@@ -43,14 +35,12 @@ class RosterEntry(Booking, kw_only=True):
 
     member_name: str
     member_email: str | None
-    checked_in_at: Annotated[Instant | None, Meta(description="When the member was checked in.")]
-    credits: Annotated[int, Meta(description="Credits that are left to book with.")]
+    checked_in_at: Instant | None
+    credits: int
     suspended: bool
     membership_type: str | None
-    membership_status: Annotated[
-        MembershipStatus | None, Meta(description="Of the membership that covers the class; null for none.")
-    ]
-    first_visit: Annotated[bool, Meta(description="The member was never checked in to another class.")]
+    membership_status: MembershipStatus | None
+    first_visit: bool
 
 
 class StaffBooking(Booking, kw_only=True):
@@ -58,10 +48,8 @@ class StaffBooking(Booking, kw_only=True):
 
     member_name: str
     class_title: str
-    start_time: Annotated[Instant, Meta(description="When the class starts.")]
-    late_cancel: Annotated[
-        bool | None, Meta(description="Whether it was cancelled late; null for no receipt.")
-    ]
+    start_time: Instant
+    late_cancel: bool | None
     receipt: CancellationReceipt | None
 
 
@@ -81,8 +69,5 @@ class StaffBookingsQuery(BookingsQuery, frozen=True, kw_only=True):
 class StaffMembersQuery(MembersQuery, frozen=True, kw_only=True):
     q: Annotated[
         Annotated[str, Meta(min_length=1, max_length=100)] | None,
-        Meta(
-            description="Only members whose first name, last name, email or phone begins with this, "
-            "by name. Such a search has one page."
-        ),
+        Meta(description="Only members whose first or last name, email or phone begins with this, by name."),
     ] = None

@@ -74,6 +74,7 @@ BY_OPERATION: Final[dict[str, dict[str, str]]] = {
     "list_deliveries_of_event": {"event_id": EVENT_ID},
     "list_requests": {"client": "demo"},
     "get_request_counts": {"client": "demo"},
+    "count_missed_events": {"since": "2026-08-03T00:00:00Z"},
     "list_export": {"studio": STUDIO},
     "import_lines": {"studio": STUDIO},
     "cancel_class": {"class_id": FULL_CLASS.id},

@@ -33,6 +33,8 @@ SPECIAL: Final = {
     ("POST", "/webhook-endpoints/{endpoint_id}/rotate-secret"): "rotate_webhook_secret",
     ("GET", "/webhook-endpoints/{endpoint_id}/recoveries/{recovery_id}"): "get_webhook_recovery",
     ("GET", "/webhook-endpoints/{endpoint_id}/deliveries"): "list_webhook_deliveries",
+    ("GET", "/webhook-endpoints/{endpoint_id}/missed-events"): "count_missed_events",
+    ("GET", "/webhook-health"): "list_webhook_health",
     # Of operators.
     ("GET", OF_A_STUDIO): "get_studio",
     ("GET", "/events/position"): "get_event_position",
@@ -131,6 +133,7 @@ _OPERATOR_TAGS: Final = {
     "leads": "People",
     "webhook-endpoints": "Webhooks",
     "webhook-deliveries": "Webhooks",
+    "webhook-health": "Webhooks",
     "events": "Webhooks",
 }
 

@@ -53,13 +53,7 @@ async def _names(
     """None if the service is away: the log is worth more than its names."""
     try:
         return await context.ask(
-            dict[str, str],
-            owner,
-            "POST",
-            PATH,
-            request_id=request_id,
-            studio_id=studio_id,
-            body={"ids": ids},
+            dict[str, str], owner, "POST", PATH, request_id=request_id, studio_id=studio_id, body={"ids": ids}
         )
     except DomainError:
         return {}

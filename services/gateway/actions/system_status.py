@@ -31,28 +31,21 @@ async def _status_of(context: OperatorContext, name: str, request_id: str) -> di
     return state
 
 
+SUMS = ("outbox_waiting", "pending_deliveries", "dead_deliveries")
+LARGEST = ("outbox_age_seconds", "oldest_pending_seconds")
+
+
 async def sample_status(context: OperatorContext) -> bool:
-    """One step of a loop. The first gateway in a minute takes the sample."""
-    async with context.db.connection() as conn:
-        if await status_history.is_taken(conn):
-            return False
+    """One step of a loop."""
     services = await system_status(context, new_id())
     figures = [state.get("figures", {}) for state in services.values()]
     queues = [queue for one in figures for queue in one.get("queues", ())]
+    sample: dict[str, Any] = {name: sum(one.get(name, 0) for one in figures) for name in SUMS}
+    sample |= {name: max(one.get(name, 0.0) for one in figures) for name in LARGEST}
+    sample["services"] = {name: state["status"] for name, state in services.items()}
+    sample["queue_waiting"] = sum(queue["waiting"] for queue in queues)
+    sample["parked"] = sum(queue["parked"] for queue in queues)
     async with context.db.connection() as conn:
-        requests, errors, slowest = await request_counts.last_minute(conn)
-        sample = {
-            "services": {name: state["status"] for name, state in services.items()},
-            "outbox_waiting": sum(one.get("outbox_waiting", 0) for one in figures),
-            "outbox_age_seconds": max(one.get("outbox_age_seconds", 0.0) for one in figures),
-            "queue_waiting": sum(queue["waiting"] for queue in queues),
-            "parked": sum(queue["parked"] for queue in queues),
-            "pending_deliveries": sum(one.get("pending_deliveries", 0) for one in figures),
-            "dead_deliveries": sum(one.get("dead_deliveries", 0) for one in figures),
-            "oldest_pending_seconds": max(one.get("oldest_pending_seconds", 0.0) for one in figures),
-            "requests": requests,
-            "errors": errors,
-            "p95_ms": slowest,
-        }
+        sample |= await request_counts.last_minute(conn)
         await status_history.add(conn, sample)
     return False

@@ -46,8 +46,9 @@ WHERE minute = date_trunc('minute', clock_timestamp()) - interval '1 minute' GRO
 """  # noqa: S608
 
 
-async def last_minute(conn: Connection) -> tuple[int, int, float | None]:
-    """Of all clients: requests, those answered 5xx, and the 95th percentile."""
+async def last_minute(conn: Connection) -> dict[str, float | None]:
+    """Of all clients."""
     rows = await conn.fetch(LAST_MINUTE)
     buckets = {row["bucket"]: sum(row[name] for name in STATUSES) for row in rows}
-    return sum(buckets.values()), sum(row["status_5xx"] for row in rows), p95(buckets)
+    errors = sum(row["status_5xx"] for row in rows)
+    return {"requests": sum(buckets.values()), "errors": errors, "p95_ms": p95(buckets)}

@@ -5,13 +5,7 @@ from typing import Any
 from services.gateway.wire.request import StatusSample
 from shared.db.database import Connection
 
-TAKEN = "SELECT EXISTS (SELECT FROM status_history WHERE at = date_trunc('minute', clock_timestamp()))"
-
-
-async def is_taken(conn: Connection) -> bool:
-    return bool(await conn.fetchval(TAKEN))
-
-
+# Every gateway takes one; the first in a minute counts.
 ADD = """
 INSERT INTO status_history (at, sample) VALUES (date_trunc('minute', clock_timestamp()), $1)
 ON CONFLICT DO NOTHING

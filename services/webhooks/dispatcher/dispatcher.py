@@ -12,10 +12,11 @@ from services.webhooks.dispatcher.in_flight import when_available
 from services.webhooks.dispatcher.lane import Lane
 from services.webhooks.dispatcher.sender import Sender
 from services.webhooks.rules.signing import SecretCipher
-from services.webhooks.store import attempts, lanes
+from services.webhooks.store import attempts, health, lanes
 from shared.background import Wakeup, end_tasks
 from shared.batching import Batcher
 from shared.db.database import Connection, Database
+from shared.percentiles import bucket_of
 from shared.wire import new_id
 
 log = structlog.get_logger("dispatcher")
@@ -27,12 +28,13 @@ R = TypeVar("R")
 # Attempts in flight of all lanes of a studio together, as long as each lane may have the minimum.
 STUDIO_WINDOW = 256
 MIN_LANE_WINDOW = 2
-# Out of the lanes that one process runs at once.
+# Out of the lanes that one process runs at once, and never more than are free: a few studios whose endpoints
+# all hang leave as much room as each of them takes.
 MAX_LANES_PER_STUDIO = 250
 # A lane starts with a window of two attempts, so a process can afford many lanes.
 MAX_LANES = 1000
 CLAIM_BATCH = 100
-# This far below a limit, more lanes are claimed at once instead of at the next poll.
+# With so many free again, or a studio down to half of its share, lanes are claimed before the next poll.
 CLAIM_AGAIN = CLAIM_BATCH // 2
 STOP_GRACE_SECONDS = 2.0
 
@@ -61,7 +63,10 @@ class Dispatcher:
         self.releases = self._batched(lanes.release, max_batch=100, max_running=2)
         self.completions = self._batched(attempts.complete, max_batch=256, max_running=1)
         self._running: dict[asyncio.Task[None], Lane] = {}
+        self._attempts: health.Counts = {}
         self._lanes_of_studio: Counter[str] = Counter()
+        # The studios that the last claim passed over.
+        self._at_limit: set[str] = set()
 
     def _batched(
         self,
@@ -83,9 +88,12 @@ class Dispatcher:
 
     async def step(self) -> bool:
         """True when there may be more lanes to claim."""
-        room = max(0, min(CLAIM_BATCH, self.max_lanes - len(self._running)))
+        # A batch may be of one studio.
+        room = min(CLAIM_BATCH, (self._free + 1) // 2)
+        share = self._share
+        self._at_limit = {id_ for id_, count in self._lanes_of_studio.items() if count >= share}
         async with self.database.connection() as conn:
-            claimed = await lanes.claim(conn, new_id(), room, self._studios_at_their_limit())
+            claimed = await lanes.claim(conn, new_id(), room, sorted(self._at_limit))
             await self._wake_lanes(conn)
         for lease, breaker in claimed:
             lane = Lane(self, lease, breaker)
@@ -98,16 +106,20 @@ class Dispatcher:
     def _ended(self, task: asyncio.Task[None]) -> None:
         studio_id = self._running.pop(task).lease.studio_id
         self._lanes_of_studio[studio_id] -= 1
-        if CLAIM_AGAIN in (
-            MAX_LANES_PER_STUDIO - self._lanes_of_studio[studio_id],
-            self.max_lanes - len(self._running),
-        ):
+        has_room = studio_id in self._at_limit and 2 * self._lanes_of_studio[studio_id] <= self._share
+        if has_room or self._free == CLAIM_AGAIN:
+            self._at_limit.discard(studio_id)
             self.wakeup.notify()
         if not self._lanes_of_studio[studio_id]:
             del self._lanes_of_studio[studio_id]
 
-    def _studios_at_their_limit(self) -> list[str]:
-        return [id_ for id_, count in self._lanes_of_studio.items() if count >= MAX_LANES_PER_STUDIO]
+    @property
+    def _free(self) -> int:
+        return max(0, self.max_lanes - len(self._running))
+
+    @property
+    def _share(self) -> int:
+        return min(MAX_LANES_PER_STUDIO, self._free)
 
     def window_of(self, studio_id: str) -> int:
         """How many attempts a lane of the studio may have in flight.
@@ -138,7 +150,16 @@ class Dispatcher:
         except Exception:
             log.error("lane_failed", endpoint_id=lane.lease.endpoint_id, exc_info=True)
 
+    def count(self, endpoint_id: str, *, succeeded: bool, milliseconds: float) -> None:
+        key = endpoint_id, int(time.time()) // 3600 * 3600, bucket_of(milliseconds)
+        self._attempts.setdefault(key, [0, 0])[not succeeded] += 1
+
     async def renew(self) -> bool:
+        """Also adds the attempts that were counted. Counts that cannot be written are lost."""
+        counts, self._attempts = self._attempts, {}
+        if counts:
+            async with self.database.connection() as conn:
+                await health.add(conn, counts)
         leases = [lane.lease for lane in self._running.values()]
         if leases:
             async with self.database.connection() as conn:

@@ -4,7 +4,7 @@ from services.webhooks.actions.erase_person import erase_person
 from services.webhooks.actions.manage_endpoints import disable_revoked
 from services.webhooks.actions.operator_repairs import advance_sequences, requeue_parked
 from services.webhooks.context import Webhooks
-from services.webhooks.store import deliveries, parked
+from services.webhooks.store import deliveries, health, parked
 from services.webhooks.wire.endpoints import ClientRevoked, Count, KeyRevoked
 from services.webhooks.wire.operators import (
     AdvanceSequences,
@@ -118,6 +118,7 @@ async def status(service: Webhooks, call: Call[None, None]) -> WebhooksStats:
     async with service.db.connection() as conn:
         waiting = await backlog(conn)
         counts = await deliveries.counts(conn)
+        failing = await health.failing(conn)
     return WebhooksStats(
         outbox_waiting=waiting.waiting,
         outbox_overdue=waiting.overdue,
@@ -127,4 +128,5 @@ async def status(service: Webhooks, call: Call[None, None]) -> WebhooksStats:
         dead_deliveries=counts["dead"],
         oldest_pending_seconds=counts["oldest"],
         running_recoveries=counts["recoveries"],
+        failing_endpoints=failing,
     )

@@ -100,7 +100,7 @@ UPDATE bookings.memberships SET status = 'active', pause = NULL, cancellation = 
 UPDATE forms.form_submissions SET status = 'pending';
 UPDATE gateway.studios SET slug = id::text WHERE slug = 'riverside';
 UPDATE catalog.studios SET slug = id::text WHERE slug = 'riverside';
-UPDATE gateway.keys SET revoked_at = NULL, expires_at = NULL WHERE name = 'For the samples in the reference';
+UPDATE gateway.keys SET revoked_at = NULL, expires_at = NULL WHERE name = 'Website';
 """
 
 

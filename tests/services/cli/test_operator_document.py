@@ -176,3 +176,10 @@ async def test_no_path_is_known_without_a_token(system: System) -> None:
     anyone = Client(system._session, f"{system.running.operator_url}/operator/v1", {})
     for method, path in (("GET", "/studios"), ("GET", "/nothing"), ("DELETE", "/studios")):
         assert (await anyone.send(method, path)).status in (401, 429)
+
+
+async def test_the_root_of_the_operators_port_leads_to_the_console(system: System) -> None:
+    """A browser that is given only the address ends up somewhere."""
+    anyone = Client(system._session, system.running.operator_url, {})
+    reply = await anyone.get("/")
+    assert (reply.status, reply.headers["location"]) == (307, "/console")

@@ -132,15 +132,7 @@ async def post_revocation(context: OperatorContext, call: Call[None, KeyRevoke])
     return await revoke_key(context, key.id, call.body, call.caller.request_id)
 
 
-@ROUTES.add(
-    "GET",
-    "/audit",
-    "List what operators and staff changed",
-    description="Every write through this API, oldest first, with the names of today. A manager sees those "
-    "of the own studio. Entries are never deleted.",
-    errors=(NotFound,),
-    role="manager",
-)
+@ROUTES.add("GET", "/audit", "List what operators and staff changed", errors=(NotFound,), role="manager")
 async def list_audit(context: OperatorContext, call: Call[AuditQuery, None]) -> Page[AuditEntry]:
     async with context.db.connection() as conn:
         studio_id = await studios.named_by(conn, call.caller, call.query.studio)
@@ -151,12 +143,7 @@ NO_CLIENT = Problem(("query", "client"), "Name the client.", "missing")
 
 
 @ROUTES.add(
-    "GET",
-    "/requests",
-    "List a client's requests of the last seven days",
-    description="Newest first. With `request_id` alone, whichever client has sent it.",
-    errors=(NotFound,),
-    role="manager",
+    "GET", "/requests", "List a client's requests of the last seven days", errors=(NotFound,), role="manager"
 )
 async def list_requests(
     context: OperatorContext, call: Call[ClientRequestsQuery, None]
@@ -174,7 +161,6 @@ async def list_requests(
     "GET",
     "/requests/counts",
     "Count a client's requests by status over a window",
-    description="The bars of a histogram, oldest first: minutes, half hours or three hours.",
     errors=(NotFound,),
     role="manager",
 )

@@ -72,12 +72,7 @@ async def get_status(context: OperatorContext, call: Call[None, None]) -> dict[s
     return {"object": "status", "services": await system_status(context, call.caller.request_id)}
 
 
-@ROUTES.add(
-    "GET",
-    "/status/history",
-    "The figures of the status in the last hour",
-    description="One sample for each minute in which a gateway was up, oldest first.",
-)
+@ROUTES.add("GET", "/status/history", "The figures of the status in the last hour")
 async def get_history(context: OperatorContext, call: Call[None, None]) -> Page[StatusSample]:
     async with context.db.connection() as conn:
         return whole_page(await status_history.all_of(conn))
