@@ -101,6 +101,11 @@ def test_a_script_keeps_only_the_theme_the_zone_and_the_studio() -> None:
     assert 'const KEPT = ["theme", "zone", "studio"];' in SOURCES["ui/theme.js"]
 
 
+def test_no_page_waits_for_somebody_to_press_refresh() -> None:
+    """Lists update themselves."""
+    assert [name for name, text in SOURCES.items() if ">Refresh<" in text or '"Refresh"' in text] == []
+
+
 def test_a_vendored_file_is_what_its_recipe_says() -> None:
     """Its digest, its licence beside it, and nobody's address in it."""
     lit = (CONSOLE / "vendor" / "lit.js").read_bytes()

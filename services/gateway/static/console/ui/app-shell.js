@@ -36,8 +36,8 @@ class Shell extends Piece {
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     if (event.key === "Escape") {
       if (this.open) { this.open = false; return; }
-      const close = document.querySelector("[data-close]");
-      if (close) { const key = close.getAttribute("href"); go(key); setTimeout(() => document.querySelector(`a.item[data-last]`)?.focus(), 30); }
+      const close = document.querySelector("[data-close]"), back = document.querySelector("a.item[aria-current], a.block[aria-current]");
+      if (close) { go(close.getAttribute("href")); setTimeout(() => back?.focus(), 30); } // the row that was open
       return;
     }
     if (event.target.closest?.("input, select, textarea, [contenteditable]")) return;
@@ -74,7 +74,7 @@ class Shell extends Piece {
         <span class="brand" id="who">${app.brand()}</span>
         ${app.top ? app.top() : nothing}
         <button class="zone" id="zone" title="All times are shown in ${zones.current}. Press for ${zones.mode === "browser" ? "the studio's zone" : "this browser's zone"}." @click=${() => setZone({ mode: zones.mode === "browser" ? "studio" : "browser" })}>${zones.current.replaceAll("_", " ")}<small> ${zones.mode === "browser" ? "browser" : "studio"}</small></button>
-        ${paused ? html`<span class="stale" role="status">Paused ${relative(app.follower.since)}</span>` : nothing}
+        ${paused ? html`<span class="stale" role="status">Paused ${relative(app.follower.since)} · <button class="link" @click=${() => app.follower.again()}>reconnect</button></span>` : nothing}
         <span class="grow"></span>
         <button class="find" @click=${() => openPalette(app)} aria-label="Paste any id, or search">${icon("search")}<span>Paste any id, or search</span><kbd>Ctrl K</kbd></button>
         <a class="btn small only-wide" href="/docs" target="_blank" rel="noopener">Reference</a>

@@ -26,6 +26,7 @@ export class Follower {
     if (!wanted && this.running) { this.running.abort(); this.running = null; }
     if (wanted && !this.running) this.run(this.running = new AbortController());
   }
+  again() { this.running?.abort(); this.running = null; this.check(); }
   async run({ signal }) {
     try {
       await this.step(0, signal);
