@@ -1,4 +1,4 @@
-"""A studio at midday, whatever the time is: a class that is about to begin, and people who know each other."""
+"""A studio at midday, whatever the time is, with a class that is about to begin and people who book it."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

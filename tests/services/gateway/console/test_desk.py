@@ -33,7 +33,7 @@ async def becomes(desk: FrontDesk, booking_id: str, status: str) -> None:
 
 
 async def test_staff_land_on_today_and_check_in_with_one_click(tab: Tab, system: System) -> None:
-    """The class that comes next is open, its roster inside a tablet's screen; Undo takes the check-in back."""
+    """The class that comes next is open, its roster inside a tablet's screen; Undo takes it back."""
     desk = await front_desk(system)
     ada, *_ = await desk.book("Ada King", "Bo Okafor", "Cleo Larsen")
     await tab.page.set_viewport_size(TABLET)  # type: ignore[arg-type]

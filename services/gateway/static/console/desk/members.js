@@ -37,7 +37,7 @@ class Members extends Piece {
     this.asked = this.q;
   }
   async act(step, told) { try { await step(); if (told) toast(told); } catch (error) { failed(error); } finally { this.one.run(this.shownId); } }
-  row(member) { return html`${avatar(member.name, member.id)}<span class="one main-line">${member.name}</span><span class="right">${member.suspended ? pill("suspended", "bad") : nothing}</span><span class="one two soft">${[member.email, member.phone].filter(Boolean).join(" · ")}</span><span class="right two faint">${has(member)}</span>`; }
+  row(member) { return html`${avatar(member.name, member.id)}<span class="one main-line">${member.name}</span><span class="right">${member.suspended ? pill("suspended", "bad") : nothing}</span><span class="one two soft">${member.email || member.phone || ""}</span><span class="right two faint">${has(member)}</span>`; }
   side() {
     return html`<div class="side-head"><div class="row"><h1 class="grow">Members</h1><button class="btn small" @click=${() => newMember(this.app)}>${icon("plus")}New member</button></div>${search("Name, email or phone", this.q, (q) => go(href("members", this.route.parts, { q }), { replace: true }), { each: true })}</div>
       <st-list class="with-avatars" label="Members" .load=${(cursor) => this.app.api.get("/members", { limit: 50, cursor, ...(this.q.length > 1 ? { q: this.q } : {}) }, { signal: this.signal })} .row=${(row) => this.row(row)} .to=${(row) => href("members", [row.id], { q: this.q })} .selected=${this.shownId}

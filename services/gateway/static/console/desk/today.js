@@ -11,7 +11,7 @@ import { cancelBooking, cancelClass, has, money } from "./acts.js";
 import { classList, ends, starts } from "./class-list.js";
 import { openWalkIn } from "./walk-in.js";
 
-const GRACE = 10 * 60000; // a class that began a moment ago is still the one people come to
+const GRACE = 5 * 60000; // a class that began a moment ago is still the one people come to
 const LEFT = ["cancelled", "expired"];
 export const lateRows = (rows) => rows.filter((row) => row.late_cancel && row.receipt);
 
