@@ -115,6 +115,7 @@ async def test_every_panel_has_its_four_states(tab: Tab, system: System) -> None
     page = tab.page
     held: list[Route] = []
     for name, path, act in (
+        ("home", "requests/counts", None),
         ("requests", "requests", None),
         ("events", "events", "Add an endpoint"),
         ("webhooks", "webhook-endpoints", "Add endpoint"),

@@ -1,7 +1,7 @@
 // Home: is the integration working right now, and what to do first.
 import { html, nothing } from "../vendor/lit.js";
 import { copyButton } from "../ui/copy-chip.js";
-import { Load, panel, Piece } from "../ui/element.js";
+import { Load, panel, Piece, skeleton } from "../ui/element.js";
 import { chips } from "../ui/filter-bar.js";
 import { poll } from "../ui/live.js";
 import { dot, icon, pill } from "../ui/marks.js";
@@ -39,7 +39,7 @@ class Home extends Piece {
     const before = this.traffic.value?.points.map((point) => point.values.join()).join(";");
     await this.traffic.run();
     const changed = () => before !== this.traffic.value?.points.map((point) => point.values.join()).join(";");
-    if (changed()) await Promise.all([this.endpoints.run(), this.codes.run(), this.hour.run(), this.booked.value ? null : this.booked.run()]);
+    if (changed() || this.endpoints.state === "loading" || this.endpoints.error) await Promise.all([this.endpoints.run(), this.codes.run(), this.hour.run(), this.booked.value ? null : this.booked.run()]);
     else if (this.attention().some((one) => one.kind === "bad")) await this.endpoints.run();
     this.app.setFailing((this.endpoints.value || []).filter(({ health }) => health.failing).length);
     return changed() || this.attention().some((one) => one.kind === "bad");
@@ -52,6 +52,7 @@ class Home extends Piece {
     return html`<section class="card tile"><h2><a href=${to}>${title}</a></h2><p class="figure ${kind}">${figure}</p>${chart}</section>`;
   }
   tiles() {
+    if (this.traffic.state === "loading") return html`<div class="tiles">${[1, 2, 3, 4].map(() => html`<section class="card tile">${skeleton(3)}</section>`)}</div>`;
     return panel(this.traffic, (value) => {
       const rate = value.total ? value.errors / value.total : 0, sent = this.deliveryPoints(), sums = sent.reduce(([a, b], point) => [a + point.values[0], b + point.values[1]], [0, 0]);
       const waiting = (this.endpoints.value || []).reduce((sum, { health }) => sum + health.waiting, 0);
@@ -62,6 +63,8 @@ class Home extends Piece {
         ${this.tile("Deliveries", html`${sums[0].toLocaleString("en")}${waiting ? html` <small class="warn">${waiting.toLocaleString("en")} waiting</small>` : nothing}`, sent.length ? html`<st-bars .points=${sent} .kinds=${["good", "bad"]} .names=${["delivered", "failed or waiting"]} label="Deliveries an hour"></st-bars>` : html`<p class="faint">No endpoint yet.</p>`, href("webhooks"))}</div>`;
     }, { lines: 4 });
   }
+  // The skeleton or the problem of the first of these that is not there yet.
+  missing(...loads) { const load = loads.find((one) => one.state === "error") || loads.find((one) => one.state === "loading"); return load ? panel(load, () => nothing) : null; }
   attention() {
     const { key } = this.app, found = [], peak = this.hour.value?.peak || 0;
     for (const { row, health } of this.endpoints.value || []) {
@@ -100,8 +103,8 @@ class Home extends Piece {
         ${answer ? html`<p role="status">${pill(answer.status)} in ${answer.ms} ms</p><st-json .value=${answer.body} depth="1" label="Response"></st-json>` : nothing}</div>` : nothing}</li>`;
   }
   start() {
-    const steps = this.steps(), left = steps.findIndex((step) => !step.done), loading = [this.traffic, this.endpoints, this.booked].some((load) => load.state === "loading");
-    if (loading) return panel(this.traffic.state === "loading" ? this.traffic : this.endpoints.state === "loading" ? this.endpoints : this.booked, () => nothing);
+    const steps = this.steps(), left = steps.findIndex((step) => !step.done), missing = this.missing(this.traffic, this.endpoints, this.booked);
+    if (missing) return missing;
     if (left < 0 && this.opened === null) return html`<p class="row"><span class="good">${icon("check")}</span> <span class="grow">All five steps are done.</span><button class="link" @click=${() => { this.opened = 0; this.requestUpdate(); }}>Show them</button></p>`;
     const open = this.opened ?? left;
     return html`<ol class="steps">${steps.map((step, n) => this.step(step, n, n === open))}</ol>`;
@@ -110,7 +113,7 @@ class Home extends Piece {
     const lines = this.attention(), fresh = this.traffic.value && !this.traffic.value.total && !(this.endpoints.value || []).length;
     return html`<div class="sheet-page"><div class="head"><h1>Home</h1></div>
       ${fresh ? nothing : this.tiles()}
-      <div class="two-columns home ${fresh ? "fresh-start" : ""}">${fresh ? nothing : html`<section class="card"><h2>Needs attention</h2>${this.traffic.state === "loading" || this.endpoints.state === "loading" ? panel(this.traffic.state === "loading" ? this.traffic : this.endpoints, () => nothing) : lines.length ? html`<ul class="lines">${lines.map((one) => html`<li>${dot(one.kind, one.kind)}<span>${one.text}</span><a class="btn small" href=${one.to}>${one.verb}</a></li>`)}</ul>` : html`<p class="row soft"><span class="good">${icon("check")}</span> Nothing. Requests succeed and deliveries arrive.</p>`}</section>`}
+      <div class="two-columns home ${fresh ? "fresh-start" : ""}">${fresh ? nothing : html`<section class="card"><h2>Needs attention</h2>${this.missing(this.endpoints, this.codes) || (lines.length ? html`<ul class="lines">${lines.map((one) => html`<li>${dot(one.kind, one.kind)}<span>${one.text}</span><a class="btn small" href=${one.to}>${one.verb}</a></li>`)}</ul>` : html`<p class="row soft"><span class="good">${icon("check")}</span> Nothing. Requests succeed and deliveries arrive.</p>`)}</section>`}
       <section class="card"><h2>Get started</h2>${this.start()}</section></div></div>`;
   }
 }
