@@ -146,11 +146,12 @@ async def test_an_open_page_asks_little_while_nothing_happens(
     counts: dict[str, int] = {}
     async with new_tab(browser) as tab:
         await open_partner_console(tab, system, key)
+        asked: list[str] = []
+        tab.page.on("request", lambda request: asked.append(request.url))
         for page in PARTNER_PAGES:
             await tab.show(page)
             await asyncio.sleep(90)
-            asked: list[str] = []
-            tab.page.on("request", lambda request, asked=asked: asked.append(request.url))  # type: ignore[misc]
+            asked.clear()
             await asyncio.sleep(60)
             counts[page] = len(asked)
     print(counts)
