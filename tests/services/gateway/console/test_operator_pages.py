@@ -1,9 +1,10 @@
 """The operators' console in a real browser: who sees what, and the pages of managers and operators."""
 
+import asyncio
 import json
 import re
 
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Route, expect
 
 from shared.routing import SCOPES
 from shared.wire import new_id
@@ -85,8 +86,10 @@ async def test_the_studio_is_kept_over_pages_and_reloads(tab: Tab, system: Syste
         await tab.show(page)
         await expect(tab.page.locator("#who")).to_contain_text(name)
     assert "studio=" in tab.page.url
+    await tab.page.get_by_role("button", name="Dark theme").click()
     await tab.page.reload()
     await expect(tab.page.locator("#who")).to_contain_text(name)
+    await expect(tab.page.locator("html")).to_have_attribute("data-theme", "dark")
     await tab.page.goto(f"{system.running.operator_url}/console")
     await expect(tab.page.locator("#who")).to_contain_text(name)
     await tab.page.goto(f"{system.running.operator_url}/console?studio={desk.studio_id}")
@@ -257,6 +260,10 @@ async def test_a_file_is_checked_first_and_its_bad_lines_are_shown(tab: Tab, sys
     await expect(view).to_contain_text("2 imported")
     assert len((await desk.api.get(rooms)).json()["data"]) == 2
     assert await tab.page.evaluate("window.hacked") is None
+    async with tab.page.expect_download() as download:
+        await tab.page.get_by_role("button", name="Export", exact=True).click()
+    exported = [json.loads(line) for line in (await (await download.value).path()).read_text().splitlines()]
+    assert {room["id"], desk.class_id, desk.members["Ada King"]} <= {line["id"] for line in exported}
 
 
 async def test_lines_of_another_studio_are_one_message(tab: Tab, system: System) -> None:
@@ -325,3 +332,25 @@ async def test_a_new_studio_is_chosen_and_its_row_leads_to_its_desk(tab: Tab, sy
     await tab.page.get_by_role("link", name=await name_of(system, system.studio_id)).click()
     await expect(tab.page.locator('#nav a[data-page="today"][aria-current]')).to_be_visible()
     await expect(tab.page.locator("#view")).to_contain_text("Nothing is on today")
+
+
+async def test_a_page_says_that_it_loads_and_that_it_failed_and_tries_again(tab: Tab, system: System) -> None:
+    """A skeleton while nothing is there, then the sentence, the code and a button. Nothing stays blank."""
+    desk = await front_desk(system)
+    await desk.open(tab, "manager")
+    away = {"error": {"code": "unavailable", "message": "The service is away.", "request_id": new_id()}}
+
+    async def refuse(route: Route) -> None:
+        await asyncio.sleep(0.5)
+        await route.fulfill(status=503, json=away)
+
+    pages = [page for page in MANAGER_PAGES if page != "today"] + ["today"]
+    for page in pages:
+        await tab.page.route("**/operator/v1/**", refuse)
+        await tab.page.evaluate("page => { location.hash = `#/${page}`; }", page)
+        await expect(tab.page.locator("#view .skeleton").first, page).to_be_visible()
+        problem = tab.page.locator("#view .problem").first
+        await expect(problem, page).to_contain_text("The service is away.")
+        await tab.page.unroute("**/operator/v1/**", refuse)
+        await problem.get_by_role("button", name="Try again").click()
+        await expect(tab.page.locator("#view .problem"), page).to_have_count(0)

@@ -8,7 +8,7 @@ export const starts = (row) => new Date(row.start_time).getTime(), ends = (row) 
 function item(row, { value, rooms, chosen }) {
   const now = Date.now(), waiting = value.waiting.get(row.id) || 0, late = value.late.some((one) => one.class_id === row.id && one.receipt.late_fee_status === "assessed");
   const gone = row.status === "cancelled", over = ends(row) < now, full = row.booked_count >= row.capacity;
-  const when = gone ? "cancelled" : over ? "over" : starts(row) <= now ? "now on" : starts(row) - now < 3 * 3600000 ? relative(row.start_time, now) : null;
+  const when = gone ? "cancelled" : over ? "over" : starts(row) <= now ? "now on" : starts(row) - now < 60000 ? "in a moment" : starts(row) - now < 3 * 3600000 ? relative(row.start_time, now) : null;
   return html`<li><a class="class-item ${gone ? "gone-class" : ""} ${over ? "over" : ""}" data-id=${row.id} href=${href("today", [row.id])} aria-current=${row.id === chosen ? "true" : nothing}>
     <b class="num">${clock(row.start_time)}</b><span class="name">${row.title}${late || (waiting && row.available_count > 0) ? html` <i class="needs" role="img" aria-label="needs a hand" title=${late ? "A late cancellation" : "A free seat, and somebody waits"}></i>` : nothing}</span><b class="num soft">${row.booked_count}/${row.capacity}</b>
     <small>${[rooms?.get(row.room_id)?.name, when, waiting ? `${waiting} waiting` : null].filter(Boolean).join(" · ")}</small>

@@ -76,10 +76,10 @@ class Members extends Piece {
     return html`<div class="row member-head">${avatar(member.name, member.id)}<div class="grow"><h1>${member.name}</h1><p class="soft">${has(member)}${member.suspended ? html` ${pill("suspended", "bad")}` : nothing}</p></div></div>
       <p class="row acts"><button class="btn main" @click=${() => this.bookInto(member)}>Book into…</button><button class="btn" @click=${() => this.sell(member)}>Record purchase</button>${this.app.manager ? menu("More for this member", [["Export", () => download(this.app, { member_id: member.id }, `${member.name}.ndjson`)], ["Erase…", () => this.erase(member), true]]) : nothing}</p>
       ${facts([["Email", member.email && html`<a href="mailto:${member.email}">${member.email}</a>`], ["Phone", member.phone], ["Member since", html`<st-time day .at=${member.created_at}></st-time>`], ["Member", copyChip(member.id, "member's id")]])}
-      <h3>Upcoming</h3>${people(ahead, (one) => this.booking(one), "Nothing is booked.")}
-      ${memberships.length ? html`<h3>Memberships</h3>${people(memberships, (one) => this.membership(one))}` : nothing}
-      <h3>Purchases</h3>${people(purchases.slice(0, 20), (one) => html`<li><span class="grow">${this.products.value?.get(one.product_id)?.name || one.product_key}${one.quantity > 1 ? ` × ${one.quantity}` : ""} <span class="soft"><st-time day .at=${one.created_at}></st-time></span></span>${one.amount_total ? html`<span class="num">${one.amount_total} ${one.currency}</span>` : nothing}${one.status && one.status !== "completed" ? pill(one.status) : nothing}</li>`, "Nothing was bought.")}
-      <h3>Last 90 days</h3>${people(past.slice(0, 50), (one) => this.booking(one), "No class in the last 90 days.")}`;
+      <h2 class="over-line">Upcoming</h2>${people(ahead, (one) => this.booking(one), "Nothing is booked.")}
+      ${memberships.length ? html`<h2 class="over-line">Memberships</h2>${people(memberships, (one) => this.membership(one))}` : nothing}
+      <h2 class="over-line">Purchases</h2>${people(purchases.slice(0, 20), (one) => html`<li><span class="grow">${this.products.value?.get(one.product_id)?.name || one.product_key}${one.quantity > 1 ? ` × ${one.quantity}` : ""} <span class="soft"><st-time day .at=${one.created_at}></st-time></span></span>${one.amount_total ? html`<span class="num">${one.amount_total} ${one.currency}</span>` : nothing}${one.status && one.status !== "completed" ? pill(one.status) : nothing}</li>`, "Nothing was bought.")}
+      <h2 class="over-line">Last 90 days</h2>${people(past.slice(0, 50), (one) => this.booking(one), "No class in the last 90 days.")}`;
   }
   render() { return split({ side: this.side(), label: "Member", close: href("members", [], { q: this.q }), pane: this.shownId ? panel(this.one, (value) => this.detail(value)) : null, hint: html`<p>Choose a member.<br><span class="faint">/ searches · ↑ ↓ move</span></p>` }); }
 }

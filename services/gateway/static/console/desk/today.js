@@ -26,8 +26,9 @@ class Today extends Piece {
     this.roster = new Load(this, (id) => this.readRoster(id));
     this.lists.run();
     this.day.run().then(() => this.open());
-    // Three requests a minute while nothing happens: the roster alone, the day at every second turn.
-    this.nudge = poll(() => this.refresh(), this.signal, { fast: 4, slow: 30 });
+    // Three requests a minute while nothing happens: the roster alone, the day at every second turn. A touch makes it quick again.
+    this.nudge = poll(() => this.refresh(), this.signal, { fast: 4, slow: 45 });
+    this.addEventListener("pointerdown", () => this.nudge(), options);
     app.attendance.addEventListener("change", ({ row }) => this.answered(row), options);
     window.addEventListener("desk-location", () => { this.day.clear(); this.day.run().then(() => this.open()); }, options);
     window.addEventListener("st-zone", () => { if (this.readIn !== day(Date.now())) this.day.run(); }, options);
@@ -48,8 +49,9 @@ class Today extends Piece {
   async readRoster(id) {
     const { api } = this.app, options = { signal: this.signal, quiet: true };
     const [{ rows }, row] = await Promise.all([api.all(`/classes/${id}/roster`, {}, 1000, options), this.find(id) || api.get(`/classes/${id}`, {}, options)]);
-    const entries = rows.some((one) => one.status === "waitlisted") ? (await api.all("/waitlist", { class_id: id, status: "waiting" }, 400, options)).rows : [];
-    return { id, row, people: rows, entries: new Map(entries.map((one) => [one.member_id, one.id])) };
+    const known = this.roster.value?.id === id ? this.roster.value.entries : new Map(), waiting = rows.filter((one) => one.status === "waitlisted");
+    const entries = waiting.every((one) => known.has(one.member_id)) ? known : new Map((await api.all("/waitlist", { class_id: id, status: "waiting" }, 400, options)).rows.map((one) => [one.member_id, one.id]));
+    return { id, row, people: rows, entries };
   }
   find(id) { return [...(this.day.value?.today || []), ...(this.day.value?.tomorrow || [])].find((row) => row.id === id); }
   // The class of the address, else the one that people come to now.

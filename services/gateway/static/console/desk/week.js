@@ -84,8 +84,8 @@ class Week extends Schedule {
       <div class="row"><div class="stepper" role="group" aria-label="Seats"><button aria-label="One seat fewer" ?disabled=${row.capacity <= inside.length} @click=${() => this.seats(row, row.capacity - 1)}>−</button><span>${row.capacity} seats</span><button aria-label="One seat more" @click=${() => this.seats(row, row.capacity + 1)}>+</button></div><span class="soft">${row.booked_count} taken · ${row.available_count} free</span></div>`}
       <p class="meter-line">${seats(row.booked_count, row.capacity)}</p>
       ${facts([["Room", rooms.get(row.room_id)?.name], ["With", instructors.get(row.instructor_id)?.name], ["Location", locations.find((one) => one.id === row.location_id)?.name], ["Class", copyChip(row.id, "class's id")]])}
-      <h3>Roster ${inside.length}</h3>${inside.length ? html`<ul class="people">${inside.map((one) => person(one, one.status === "confirmed" ? nothing : pill(one.status)))}</ul>` : html`<p class="note">Nobody has booked.</p>`}
-      ${waiting.length ? html`<h3>Waiting ${waiting.length}</h3><ul class="people">${waiting.map((one) => person(one, html`<span class="soft">${one.waitlist_position}</span>`))}</ul>` : nothing}`;
+      <h2 class="over-line">Roster ${inside.length}</h2>${inside.length ? html`<ul class="people">${inside.map((one) => person(one, one.status === "confirmed" ? nothing : pill(one.status)))}</ul>` : html`<p class="note">Nobody has booked.</p>`}
+      ${waiting.length ? html`<h2 class="over-line">Waiting ${waiting.length}</h2><ul class="people">${waiting.map((one) => person(one, html`<span class="soft">${one.waitlist_position}</span>`))}</ul>` : nothing}`;
   }
 }
 customElements.define("desk-week", Week);

@@ -11,13 +11,14 @@ import { go, href, withQuery } from "../ui/route.js";
 import { clock, dayAndTime, lasting, relative } from "../ui/time.js";
 import { timeline } from "../ui/timeline.js";
 import { failed, toast } from "../ui/toast.js";
+import { errorText, healthFigures, healthWord, pausedPill, readHealth } from "../partner/endpoints.js";
 import { whereOf } from "../partner/sentences.js";
 import "../ui/json-tree.js";
 import "../ui/rel-time.js";
 
 const MOST = 200, LATE = 30000;
 const nameOf = (endpoint) => (endpoint ? endpoint.description || whereOf(endpoint.url) : "An endpoint that is gone");
-const answerOf = (row) => { const last = row.attempts.at(-1); return !last ? "not tried yet" : last.response_status ? `${last.response_status}${last.response_body ? ` ${last.response_body.slice(0, 80)}` : ""}` : last.error || "no answer"; };
+const answerOf = (row) => errorText(row.attempts.at(-1)) || "not tried yet";
 const stuck = (row) => row.status === "dead" || (row.status === "pending" && (row.attempt_count > 0 || Date.now() - new Date(row.created_at) > LATE));
 const parsed = (text) => { try { const value = JSON.parse(text); return typeof value === "object" ? value : null; } catch { return null; } };
 // The reason that most of them share.
@@ -41,8 +42,8 @@ class Deliveries extends Piece {
   async read() {
     const { api } = this.app, options = { signal: this.signal, quiet: true }, { endpoint } = this.route.query;
     const ask = (status) => api.get("/webhook-deliveries", { status, order: "desc", endpoint_id: endpoint, limit: MOST }, options);
-    const [ends, ...pages] = await Promise.all([api.all("/webhook-endpoints", {}, 1000, options), ...(this.all ? [ask(undefined)] : [ask("pending"), ask("dead")])]);
-    return { endpoints: new Map(ends.rows.map((row) => [row.id, row])), rows: pages.flatMap((page) => page.data).sort((a, b) => (a.created_at < b.created_at ? 1 : -1)), capped: pages.some((page) => page.next_cursor) };
+    const [ends, health, ...pages] = await Promise.all([api.all("/webhook-endpoints", {}, 1000, options), readHealth(this.app, this.signal, endpoint), ...(this.all ? [ask(undefined)] : [ask("pending"), ask("dead")])]);
+    return { health, endpoints: new Map(ends.rows.map((row) => [row.id, row])), rows: pages.flatMap((page) => page.data).sort((a, b) => (a.created_at < b.created_at ? 1 : -1)), capped: pages.some((page) => page.next_cursor) };
   }
   willUpdate(changed) {
     if (!changed.has("route")) return;
@@ -63,17 +64,20 @@ class Deliveries extends Piece {
   }
   recover({ id, endpoint, rows }) {
     const first = rows.at(-1)?.created_at, options = [["1", "The last hour"], ...(first ? [["first", `Since it failed (${dayAndTime(first)})`]] : []), ["24", "The last 24 hours"], ["168", "The last 7 days"]];
-    let since = first ? "first" : "1", running = null, error = null, over = false;
+    let since = first ? "first" : "1", running = null, error = null, over = false, missed = null;
+    const from = () => (since === "first" ? first : new Date(Date.now() - Number(since) * 3600000).toISOString());
+    const count = async () => { missed = null; dialog.redraw(); try { missed = await this.app.api.get(`/webhook-endpoints/${id}/missed-events`, { since: from() }, { quiet: true }); } catch (refused) { error = refused; } dialog.redraw(); };
     const begin = async () => {
       error = null;
       try {
-        running = await this.app.api.post(`/webhook-endpoints/${id}/recover`, { since: since === "first" ? first : new Date(Date.now() - Number(since) * 3600000).toISOString() });
+        running = await this.app.api.post(`/webhook-endpoints/${id}/recover`, { since: from() });
         dialog.redraw();
         while (running.status === "running" && !over) { await new Promise((done) => setTimeout(done, 800)); running = await this.app.api.get(`/webhook-endpoints/${id}/recoveries/${running.id}`, {}, { quiet: true }); dialog.redraw(); }
         this.nudge(true);
       } catch (refused) { error = refused; dialog.redraw(); }
     };
-    const dialog = openDialog(`Recover ${nameOf(endpoint)}`, () => html`<p class="soft">Sends what the endpoint should have received since then and has not.</p>${running ? html`<p role="status">${running.status === "done" ? "Done" : "Running"}: ${running.offered} ${running.offered === 1 ? "event" : "events"} offered.</p>${meter(running.status === "done" ? 1 : 0.5, 1, "Progress")}<p class="row end"><button class="btn" @click=${() => dialog.close()}>${running.status === "done" ? "Close" : "Stop watching"}</button></p>` : html`${field("From", choice("From", options, since, (value) => { since = value; }))}${error ? problem(error) : nothing}<p class="row end"><button class="btn main" @click=${begin}>Recover</button></p>`}`, { onclose: () => { over = true; } });
+    const dialog = openDialog(`Recover ${nameOf(endpoint)}`, () => html`<p class="soft">Sends what the endpoint should have received since then and has not.</p>${running ? html`<p role="status">${running.status === "done" ? "Done" : "Running"}: ${running.offered} ${running.offered === 1 ? "event" : "events"} offered.</p>${meter(running.status === "done" ? 1 : running.offered, running.status === "done" ? 1 : Math.max(running.offered, missed?.count || 1), "Progress")}<p class="row end"><button class="btn" @click=${() => dialog.close()}>${running.status === "done" ? "Close" : "Stop watching"}</button></p>` : html`${field("From", choice("From", options, since, (value) => { since = value; count(); }))}<p class="note" role="status">${missed ? `${missed.complete ? "" : "At least "}${missed.count.toLocaleString("en")} ${missed.count === 1 ? "event" : "events"} would be sent.` : "Counting…"}</p>${error ? problem(error) : nothing}<p class="row end"><button class="btn main" ?disabled=${missed?.count === 0} @click=${begin}>Recover</button></p>`}`, { onclose: () => { over = true; } });
+    count();
   }
   item(row) {
     const kind = row.status === "pending" && row.attempt_count ? "bad" : row.status;
@@ -82,10 +86,11 @@ class Deliveries extends Piece {
   }
   group(one) {
     const { id, rows, endpoint } = one, waits = rows.filter(stuck), open = this.open.has(id) || rows.some((row) => row.id === this.route.parts[0]) || Boolean(this.route.query.endpoint) || this.groups.length === 1;
-    const first = waits.at(-1);
-    return html`<section class="group-card"><h2 class="row"><button class="fold grow" aria-expanded=${String(open)} @click=${() => { if (this.open.has(id)) this.open.delete(id); else this.open.add(id); this.requestUpdate(); }}>${dot(waits.length ? "failing" : "healthy")} ${nameOf(endpoint)}</button>${endpoint?.status === "disabled" ? pill("disabled", "idle") : nothing}</h2>
-      <p class="soft">${waits.length ? `${waits.length}${this.rows.value.capped && waits.length >= MOST ? "+" : ""} waiting or dead · ${shared(waits)} · first ${relative(first.created_at)}` : `${rows.length} delivered`}</p>
-      <p class="row">${waits.length ? html`<button class="btn small" @click=${() => this.retry(waits)}>Retry ${waits.length === 1 ? "it" : `all ${waits.length}`}</button>` : nothing}<button class="btn small" @click=${() => this.recover(one)}>Recover since…</button></p>
+    const first = waits.at(-1), health = this.rows.value.health.get(id);
+    return html`<section class="group-card"><h2 class="row"><button class="fold grow" aria-expanded=${String(open)} @click=${() => { if (this.open.has(id)) this.open.delete(id); else this.open.add(id); this.requestUpdate(); }}>${nameOf(endpoint)}</button></h2>
+      <p class="row">${endpoint ? healthWord(endpoint, health) : nothing}${pausedPill(health)}<span class="faint">${healthFigures(health)}</span></p>
+      <p class="soft">${waits.length ? `${shared(waits)} · first ${relative(first.created_at)}` : `${rows.length} delivered`}</p>
+      <p class="row">${waits.length ? html`<button class="btn small" @click=${() => this.retry(waits)}>Retry ${waits.length === 1 ? "it" : `all ${waits.length}${this.rows.value.capped && waits.length >= MOST ? " shown" : ""}`}</button>` : nothing}<button class="btn small" @click=${() => this.recover(one)}>Recover since…</button></p>
       ${open ? html`<ul class="list">${repeat(rows.slice(0, 100), (row) => row.id, (row) => this.item(row))}</ul>` : nothing}</section>`;
   }
   side() {
@@ -99,8 +104,8 @@ class Deliveries extends Piece {
     if (row.status === "pending") steps.push({ kind: "next", text: row.next_attempt_at ? relative(row.next_attempt_at) : "soon", title: "The next attempt" });
     return html`<h1>${row.event_type}</h1><p class="soft row">${dot(row.status)} ${row.status} · <st-time .at=${row.created_at}></st-time> ${copyChip(row.id, "delivery's id")}</p><p class="row acts"><button class="btn main" ?disabled=${this.busy.has(row.id)} @click=${() => this.retry([row])}>Retry now</button></p>
       ${facts([["Endpoint", html`${nameOf(endpoint)} <span class="soft mono">${endpoint ? whereOf(endpoint.url) : ""}</span>`], ["Event", copyChip(row.event_id, "event's id")], ["Number", row.sequence]])}
-      <h3>Attempts</h3>${timeline("Attempts", steps)}
-      ${attempt ? html`<h3>Attempt ${n} · ${attempt.response_status ?? "no answer"} · ${attempt.duration_ms} ms</h3>${attempt.response_status === null ? html`<p class="problem flat">${attempt.error || "There was no answer."}</p>` : body ? html`<st-json .value=${body} label="Response body"></st-json>` : html`<pre class="code" tabindex="0">${attempt.response_body || "(empty)"}</pre>`}` : html`<p class="note">Not tried yet.</p>`}`;
+      <h2 class="over-line">Attempts</h2>${timeline("Attempts", steps)}
+      ${attempt ? html`<h2 class="over-line">Attempt ${n} · ${attempt.response_status ?? "no answer"} · ${attempt.duration_ms} ms</h2>${attempt.response_status === null ? html`<p class="problem flat">${attempt.error || "There was no answer."}</p>` : body ? html`<st-json .value=${body} label="Response body"></st-json>` : html`<pre class="code" tabindex="0">${attempt.response_body || "(empty)"}</pre>`}` : html`<p class="note">Not tried yet.</p>`}`;
   }
   render() {
     const [id] = this.route.parts, row = this.rows.value?.rows.find((one) => one.id === id);

@@ -10,6 +10,7 @@ import { dot, icon, kindOf, meter, method, pill } from "../ui/marks.js";
 import { go, href, withQuery } from "../ui/route.js";
 import { lasting } from "../ui/time.js";
 import { failed, toast } from "../ui/toast.js";
+import { readHealth } from "../partner/endpoints.js";
 import { whereOf } from "../partner/sentences.js";
 import { keySheet, scopeText, showSecret } from "./keys.js";
 import "../ui/charts.js";
@@ -27,9 +28,9 @@ async function traffic(app, client, window, signal) {
 }
 async function readAll(app, signal) {
   const query = { studio: app.studio.id }, options = { signal };
-  const [clients, keys, endpoints, locations] = await Promise.all([app.root.get("/clients", query, options), app.root.get("/keys", query, options), app.api.all("/webhook-endpoints", {}, 1000, options), app.names.list("locations")]);
+  const [clients, keys, endpoints, locations] = await Promise.all([app.root.get("/clients", query, options), app.root.get("/keys", query, options), app.api.all("/webhook-endpoints", {}, 1000, options), app.names.list("locations")]), health = await readHealth(app, signal);
   const owner = new Map(keys.data.map((key) => [key.id, key.client_id]));
-  return { locations, clients: clients.data.map((client) => ({ ...client, keys: keys.data.filter((key) => key.client_id === client.id), endpoints: endpoints.rows.filter((row) => owner.get(row.key_id) === client.id) })) };
+  return { locations, clients: clients.data.map((client) => ({ ...client, keys: keys.data.filter((key) => key.client_id === client.id), endpoints: endpoints.rows.filter((row) => owner.get(row.key_id) === client.id).map((row) => ({ ...row, word: row.status === "disabled" ? "disabled" : health.get(row.id)?.word || "idle" })) })) };
 }
 const lastUsed = (client) => client.keys.map((key) => key.last_used_at).filter(Boolean).sort().at(-1);
 const bars = (value, height = 40) => html`<st-bars .points=${value.points} .kinds=${["good", "warn", "bad"]} .names=${["ok", "4xx", "5xx"]} label="Requests" height=${height}></st-bars>`;
@@ -48,7 +49,7 @@ class Partners extends Piece {
     const counts = this.counts.get(client.id), used = lastUsed(client), alive = client.keys.filter(live).length;
     return html`<article class="card endpoint"><h2><a href=${href("partners", [client.id])}>${client.name}</a></h2><p class="soft">${alive} live ${alive === 1 ? "key" : "keys"} · ${used ? html`used <st-time .at=${used}></st-time>` : "never used"}</p>
       ${counts ? panel(counts, (value) => html`${bars(value)}<p class="faint">${figures(value)}, last 24 h</p>`, { lines: 2 }) : nothing}
-      <p class="soft">${client.endpoints.length ? html`${client.endpoints.slice(0, 12).map((one) => dot(one.status === "enabled" ? "enabled" : "disabled", `${one.description || whereOf(one.url)}: ${one.status}`))} ${client.endpoints.length} ${client.endpoints.length === 1 ? "endpoint" : "endpoints"}` : "No endpoint"}</p></article>`;
+      <p class="soft">${client.endpoints.length ? html`${client.endpoints.slice(0, 12).map((one) => dot(one.word, `${one.description || whereOf(one.url)}: ${one.word}`))} ${client.endpoints.length} ${client.endpoints.length === 1 ? "endpoint" : "endpoints"}` : "No endpoint"}</p></article>`;
   }
   render() {
     return html`<div class="sheet-page"><div class="head"><h1 class="grow">Partners</h1><button class="btn main" @click=${() => this.add()}>${icon("plus")}New partner</button></div>
@@ -110,7 +111,7 @@ class Client extends Piece {
       <section class="card"><h2>Last 7 days</h2>${panel(this.week, (value) => html`${bars(value, 60)}<p class="soft">${figures(value)}</p><p>Busiest three hours: <strong>${value.peak}</strong> of ${client.rate} a second</p>${meter(value.peak, client.rate, `${value.peak} of ${client.rate} requests a second`, value.peak > client.rate * 0.8 ? "warn" : "good")}`, { lines: 3 })}</section></div>`;
   }
   endpoints(client) {
-    return client.endpoints.length ? html`<ul class="list card flush">${client.endpoints.map((row) => html`<li><a class="item" href=${href("deliveries", [], { endpoint: row.id, show: "all" })}>${dot(row.status)}<span class="one main-line">${row.description || whereOf(row.url)}</span><span class="right">${pill(row.status)}</span><span class="one two soft mono">${whereOf(row.url)}</span><span class="right two faint">${row.event_types.length ? `${row.event_types.length} types` : "all types"}</span></a></li>`)}</ul>` : empty("This partner has no endpoint.", html`<button class="btn" @click=${() => this.link(client)}>Console link</button>`);
+    return client.endpoints.length ? html`<ul class="list card flush">${client.endpoints.map((row) => html`<li><a class="item" href=${href("deliveries", [], { endpoint: row.id, show: "all" })}>${dot(row.word)}<span class="one main-line">${row.description || whereOf(row.url)}</span><span class="right">${pill(row.word)}</span><span class="one two soft mono">${whereOf(row.url)}</span><span class="right two faint">${row.event_types.length ? `${row.event_types.length} types` : "all types"}</span></a></li>`)}</ul>` : empty("This partner has no endpoint.", html`<button class="btn" @click=${() => this.link(client)}>Console link</button>`);
   }
   requests(client) {
     const { query } = this.route, pick = (changes) => go(withQuery({ ...this.route, parts: [client.id, "requests"] }, changes));

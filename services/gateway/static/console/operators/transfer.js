@@ -1,6 +1,6 @@
 // Import & export. A file is always checked first; then it is imported; every bad line is shown with its reason.
 import { html, nothing } from "../vendor/lit.js";
-import { Load, Piece, problem } from "../ui/element.js";
+import { Load, panel, Piece, problem } from "../ui/element.js";
 import { icon, meter, words } from "../ui/marks.js";
 import { failed, toast } from "../ui/toast.js";
 import "../ui/rel-time.js";
@@ -104,7 +104,12 @@ class Transfer extends Piece {
     if (!sum.count) return nothing;
     // Lines of another studio are one mistake, not as many as there are lines.
     const foreign = sum.bad.filter((row) => WRONG.test(row.reason)), rest = sum.bad.filter((row) => !WRONG.test(row.reason));
-    const mark = (row) => { const name = fieldOf(row.reason, row.line); if (!name) return row.text.slice(0, 400); const at = row.text.indexOf(`"${name}"`), end = at + name.length + 3 + JSON.stringify(row.line[name]).length + 1; return html`${row.text.slice(Math.max(0, at - 120), at)}<mark>${row.text.slice(at, end)}</mark>${row.text.slice(end, end + 160)}`; };
+    const mark = (row) => {
+      const name = fieldOf(row.reason, row.line), found = name && new RegExp(`"${name}"\\s*:\\s*`).exec(row.text);
+      if (!found) return row.text.slice(0, 400);
+      const at = found.index, end = at + found[0].length + JSON.stringify(row.line[name]).length;
+      return html`${row.text.slice(Math.max(0, at - 120), at)}<mark>${row.text.slice(at, end)}</mark>${row.text.slice(end, end + 160)}`;
+    };
     return html`<h2>Bad lines</h2>${foreign.length ? html`<p class="problem flat">${foreign.length} ${foreign.length === 1 ? "line belongs" : "lines belong"} to a studio that is not ${this.target?.name || "this one"}. Choose that studio in the top bar, or begin the file with its studio line.</p>` : nothing}
       <ul class="bad-lines">${rest.slice(0, SHOWN).map((row) => html`<li><p><span class="num faint">Line ${row.number}</span> <strong>${row.reason}</strong> <span class="soft">${fixFor(row.reason)}</span></p><pre class="code" tabindex="0">${mark(row)}</pre></li>`)}</ul>${rest.length > SHOWN ? html`<p class="soft">And ${rest.length - SHOWN} more: download them.</p>` : nothing}
       <p><button class="btn" @click=${() => save(new Blob([sum.bad.map((row) => row.text).join("\n"), "\n"]), `bad-lines-of-${this.name || "import.ndjson"}`)}>Download bad lines as NDJSON</button></p>`;
@@ -128,7 +133,7 @@ class Transfer extends Piece {
     return html`<div class="sheet-page"><div class="head"><h1>Import & export</h1></div><div class="two-columns wide-left"><section class="card"><ol class="stepper-line" aria-label="Steps">${STEPS.map((name, n) => html`<li class=${n < this.step || (n === 3 && this.step === 3) ? "done" : ""} aria-current=${n === this.step ? "step" : nothing}><i>${n < this.step ? "✓" : n + 1}</i>${name}</li>`)}</ol>
         ${this.importing()}${this.error ? problem(this.error, () => this.run(this.step === 1)) : nothing}</section>
       <div class="stack"><section class="card"><h2>Export</h2><p class="soft">Everything of ${this.app.studio.name} in an order that can be imported again. Keys, endpoints and events are not in it.</p><p class="row"><button class="btn" ?disabled=${this.exported !== null && this.exported !== undefined} @click=${() => this.export()}>Export</button>${this.exported ? html`<span class="soft" role="status">${(this.exported / 1e6).toFixed(1)} MB</span>` : nothing}</p></section>
-      <section class="card"><h2>Earlier imports</h2>${this.past.value?.length ? html`<ul class="people">${this.past.value.map((row) => html`<li><span class="grow">${row.actor_name}</span><span class="soft"><st-time .at=${row.at}></st-time></span></li>`)}</ul>` : html`<p class="soft">None yet.</p>`}</section></div></div></div>`;
+      <section class="card"><h2>Earlier imports</h2>${panel(this.past, (rows) => html`<ul class="people">${rows.map((row) => html`<li><span class="grow">${row.actor_name}</span><span class="soft"><st-time .at=${row.at}></st-time></span></li>`)}</ul>`, { isEmpty: (rows) => !rows.length, empty: html`<p class="soft">None yet.</p>`, lines: 2 })}</section></div></div></div>`;
   }
 }
 customElements.define("ops-transfer", Transfer);
