@@ -146,13 +146,13 @@ async def test_an_open_page_asks_little_while_nothing_happens(
     counts: dict[str, int] = {}
     async with new_tab(browser) as tab:
         await open_partner_console(tab, system, key)
-        asked: list[str] = []
-        tab.page.on("request", lambda request: asked.append(request.url))
+        requests: list[str] = []
+        tab.page.on("request", lambda request: requests.append(request.url))
         for page in PARTNER_PAGES:
             await tab.show(page)
             await asyncio.sleep(90)
-            asked.clear()
+            requests.clear()
             await asyncio.sleep(60)
-            counts[page] = len(asked)
+            counts[page] = len(requests)
     print(counts)
     assert {page for page, count in counts.items() if count > IDLE_REQUESTS_A_MINUTE} == set()
