@@ -31,7 +31,7 @@ class Settings extends Piece {
     const limit = key.rate_limit.requests_per_second;
     return html`<div class="sheet-page"><div class="head"><h1>Settings</h1></div><div class="two-columns"><div class="stack">
       <section class="card"><h2>Key</h2>${facts([
-        ["Name", html`<strong>${key.name}</strong>`], ["Starts with", key.prefix && html`<code>${key.prefix}…</code>`], ["Key", copyChip(key.id, "key's id")], ["Client", html`${key.client_name || nothing} ${copyChip(key.client_id, "client's id")}`],
+        ["Name", html`<strong>${key.name}</strong>`], ["Starts with", key.prefix && html`<code>${key.prefix.slice(0, 14)}…</code>`], ["Key", copyChip(key.id, "key's id")], ["Client", html`${key.client_name || nothing} ${copyChip(key.client_id, "client's id")}`],
         ["Studio", html`${app.studio ? app.studio.name : nothing} ${copyChip(key.studio_id, "studio's id")}`],
         ["Locations", key.location_ids === null ? "All" : this.places.value ? this.places.value.filter((row) => key.location_ids.includes(row.id)).map((row) => row.name).join(", ") : `${key.location_ids.length}`],
         ["Expires", key.expires_at === null ? "Never" : html`<st-time .at=${key.expires_at}></st-time>`]])}</section>

@@ -32,7 +32,7 @@ export function dayAndTime(value, zone = zones.current, now = Date.now()) {
 export function dayWord(value, zone = zones.current, now = Date.now()) {
   const there = day(value, zone), today = day(now, zone);
   const words = { [today]: "Today", [addDays(today, 1)]: "Tomorrow", [addDays(today, -1)]: "Yesterday" };
-  return words[there] || dayName(value, zone);
+  return words[there] || `${dayName(value, zone)}${there.slice(0, 4) === today.slice(0, 4) ? "" : ` ${there.slice(0, 4)}`}`;
 }
 
 // "just now", "2 min ago", "in 4 min", then the day and time. Never seconds in the past: a list is not a stopwatch.
