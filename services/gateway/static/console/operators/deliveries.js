@@ -42,8 +42,12 @@ class Deliveries extends Piece {
   async read() {
     const { api } = this.app, options = { signal: this.signal, quiet: true }, { endpoint } = this.route.query;
     const ask = (status) => api.get("/webhook-deliveries", { status, order: "desc", endpoint_id: endpoint, limit: MOST }, options);
-    const [ends, health, ...pages] = await Promise.all([api.all("/webhook-endpoints", {}, 1000, options), readHealth(this.app, this.signal, endpoint), ...(this.all ? [ask(undefined)] : [ask("pending"), ask("dead")])]);
-    return { health, endpoints: new Map(ends.rows.map((row) => [row.id, row])), rows: pages.flatMap((page) => page.data).sort((a, b) => (a.created_at < b.created_at ? 1 : -1)), capped: pages.some((page) => page.next_cursor) };
+    const pages = await Promise.all(this.all ? [ask(undefined)] : [ask("pending"), ask("dead")]);
+    const rows = pages.flatMap((page) => page.data).sort((a, b) => (a.created_at < b.created_at ? 1 : -1));
+    // Only the endpoints of these rows: a studio may have thousands.
+    const ids = [...new Set([...(endpoint ? [endpoint] : []), ...rows.map((row) => row.endpoint_id)])].slice(0, 20);
+    const found = await Promise.all(ids.map((id) => readHealth(this.app, this.signal, id)));
+    return { endpoints: new Map(found.flatMap((one) => [...one])), rows, capped: pages.some((page) => page.next_cursor) };
   }
   willUpdate(changed) {
     if (!changed.has("route")) return;
@@ -86,7 +90,7 @@ class Deliveries extends Piece {
   }
   group(one) {
     const { id, rows, endpoint } = one, waits = rows.filter(stuck), open = this.open.has(id) || rows.some((row) => row.id === this.route.parts[0]) || Boolean(this.route.query.endpoint) || this.groups.length === 1;
-    const first = waits.at(-1), health = this.rows.value.health.get(id);
+    const first = waits.at(-1), health = endpoint;
     return html`<section class="group-card"><h2 class="row"><button class="fold grow" aria-expanded=${String(open)} @click=${() => { if (this.open.has(id)) this.open.delete(id); else this.open.add(id); this.requestUpdate(); }}>${nameOf(endpoint)}</button></h2>
       <p class="row">${endpoint ? healthWord(endpoint, health) : nothing}${pausedPill(health)}<span class="faint">${healthFigures(health)}</span></p>
       <p class="soft">${waits.length ? `${shared(waits)} · first ${relative(first.created_at)}` : `${rows.length} delivered`}</p>

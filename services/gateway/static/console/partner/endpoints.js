@@ -15,7 +15,7 @@ import "../ui/charts.js";
 // Every endpoint's health by its id: { failing, since, share, total, p95, points, waiting, oldest, error, next, word }
 export async function readHealth(app, signal, endpoint_id) {
   const { data } = await app.api.get("/webhook-health", { endpoint_id, limit: 100 }, { signal, quiet: true });
-  return new Map(data.map((row) => [row.id, { word: row.health, failing: row.health === "failing", since: row.failing_since, total: row.succeeded + row.failed, share: row.succeeded + row.failed ? row.succeeded / (row.succeeded + row.failed) : null,
+  return new Map(data.map((row) => [row.id, { url: row.url, description: row.description, status: row.health === "disabled" ? "disabled" : "enabled", word: row.health, failing: row.health === "failing", since: row.failing_since, total: row.succeeded + row.failed, share: row.succeeded + row.failed ? row.succeeded / (row.succeeded + row.failed) : null,
     p95: row.p95_ms, points: row.hours.map((hour) => ({ at: hour.at, values: [hour.succeeded, hour.failed] })), waiting: row.pending, dead: row.dead, capped: row.pending >= 1000, oldest: row.oldest_pending_at, error: row.health === "failing" || row.health === "degraded" ? row.last_error : null, paused: row.breaker === "open", next: row.next_attempt_at }]));
 }
 const share = (value) => `${(value * 100).toFixed(value > 0.999 || value < 0.001 ? 0 : 1)} %`;
