@@ -17,10 +17,16 @@ from tests.harness.system import ROOT, environment_for, studioctl_up
 FOLDER = ROOT / "docs" / "console"
 # What is opened before the picture is taken: a list alone says little.
 OPENED = {
-    "requests": ("a.item",),
-    "events": ("a.item",),
-    "webhooks": (".endpoint h2 a", "a.item"),
-    "schedule": ("a.block",),
+    "partner-requests": ("a.item",),
+    "partner-events": ("a.item",),
+    "partner-webhooks": (".endpoint h2 a", "a.item"),
+    "partner-schedule": ("a.block",),
+    "operator-today": (".class-item",),
+    "operator-week": ("a.block",),
+    "operator-members": ("a.item",),
+    "operator-partners": (".endpoint h2 a",),
+    "operator-activity": ("a.item",),
+    "operator-audit": ("a.item",),
 }
 
 
@@ -56,7 +62,7 @@ async def _take(address: str, link: str, operators: str, token: str) -> None:
 async def _pages(tab: Tab, console: str, pages: tuple[str, ...]) -> None:
     for page in pages:
         await tab.show(page)
-        for part in OPENED.get(page, ()) if console == "partner" else ():
+        for part in OPENED.get(f"{console}-{page}", ()):
             await tab.page.locator(part).first.click()
             await expect(tab.page.locator("#view .skeleton")).to_have_count(0)
             await tab.page.wait_for_timeout(500)  # for names, which are read after the rows

@@ -278,3 +278,22 @@ async def test_a_member_is_found_and_has_a_page(tab: Tab, system: System) -> Non
     await tab.page.get_by_role("dialog").get_by_role("textbox").fill("Ada King")
     await erase.click()
     await expect(pane.get_by_role("heading", name=re.compile("Ada King"))).to_have_count(0)
+
+
+async def test_a_desk_at_rest_asks_three_times_a_minute(tab: Tab, system: System) -> None:
+    """Ten minutes of the page's own clock, in which nothing happens."""
+    desk = await front_desk(system)
+    await desk.book("Ada King")
+    await tab.page.clock.install()
+    await desk.open(tab)
+    await expect(check_in(tab, "Ada King")).to_be_visible()
+    sent: list[str] = []
+    tab.page.on("request", lambda request: sent.append(request.url))
+    counts = []
+    for _ in range(15):
+        for _ in range(4):
+            await tab.page.clock.run_for(15_000)
+            await tab.page.wait_for_timeout(50)  # real time, for the answers
+        counts.append(len(sent))
+    assert counts[-1] - counts[4] <= 30
+    assert counts[-1] > counts[4], "control: it does ask"
