@@ -192,6 +192,10 @@ async def test_theme_and_zone_are_kept_and_keys_lead_to_every_page(tab: Tab, sys
     time = page.locator("a.item st-time").first
     assert re.match(r"\d{4}-\d\d-\d\dT", await time.get_attribute("title") or "")
     assert re.fullmatch(r"just now|\d+ min ago", await time.inner_text())
-    await page.locator("a.item").first.focus()
+    await page.locator("#view").focus()
+    await page.keyboard.press("ArrowDown")
+    await expect(page.locator("a.item").first).to_be_focused()
     await page.keyboard.press("Enter")
     await expect(page.locator(".pane")).to_be_focused()
+    await page.keyboard.press("Escape")
+    await expect(page.locator("a.item").first).to_be_focused()
