@@ -106,6 +106,7 @@ class Tab:
         await self.page.click(f'#nav a[data-page="{page}"]')
         await self.page.wait_for_selector(f'#nav a[data-page="{page}"][aria-current]')
         await self.page.wait_for_selector("#view .page:not([aria-busy])")
+        await expect(self.page.locator("#view .skeleton")).to_have_count(0)
 
     def check(self) -> None:
         """No script errors, no policy violations, no requests to other hosts."""

@@ -10,8 +10,10 @@ from tests.harness.browser import Tab
 from tests.harness.http import created
 from tests.harness.system import System
 
-PARTNER_PAGES = ("start", "schedule", "webhooks", "events", "requests")
-OPERATOR_PAGES = ("health", "studios", "clients", "imports", "desk", "deliveries", "links", "audit")
+PARTNER_PAGES = ("home", "requests", "events", "webhooks", "schedule", "settings")
+STAFF_PAGES = ("today", "week", "members")
+MANAGER_PAGES = (*STAFF_PAGES, "partners", "deliveries", "transfer", "team", "activity")
+OPERATOR_PAGES = (*MANAGER_PAGES, "system", "studios", "audit")
 
 
 async def open_partner_console(tab: Tab, system: System, key: str, **body: Any) -> str:
@@ -47,11 +49,12 @@ async def class_of_today(system: System, *, title: str = "Flow", name: str = "Ad
     return made
 
 
-async def class_block(tab: Tab, title: str) -> Locator:
-    """The class on the schedule, in this week or, around midnight on Sunday, in the next one."""
-    block = tab.page.locator("button.class", has_text=title)
+async def scheduled(tab: Tab, title: str) -> Locator:
+    """The class on the partner console's schedule, in this week or, late on Sunday, in the next one."""
+    await expect(tab.page.locator("st-calendar")).to_be_visible()
+    block = tab.page.locator("a.block", has_text=title)
     if not await block.count():
-        await tab.page.get_by_role("button", name="Week after").click()
+        await tab.page.get_by_role("button", name="Later").click()
     await expect(block).to_be_visible()
     return block
 

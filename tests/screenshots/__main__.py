@@ -5,6 +5,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from playwright.async_api import expect
+
 from services.cli.load_demo import demo_console
 from services.cli.secrets import with_secrets
 from shared.settings import Settings
@@ -13,6 +15,19 @@ from tests.harness.console_pages import OPERATOR_PAGES, PARTNER_PAGES, sign_in
 from tests.harness.system import ROOT, environment_for, studioctl_up
 
 FOLDER = ROOT / "docs" / "console"
+# What is opened before the picture is taken: a list alone says little.
+OPENED = {
+    "partner-requests": ("a.item",),
+    "partner-events": ("a.item",),
+    "partner-webhooks": (".endpoint h2 a", "a.item"),
+    "partner-schedule": ("a.block",),
+    "operator-today": (".class-item",),
+    "operator-week": ("a.block",),
+    "operator-members": ("a.item",),
+    "operator-partners": (".endpoint h2 a",),
+    "operator-activity": ("a.item",),
+    "operator-audit": ("a.item",),
+}
 
 
 def main() -> int:
@@ -47,6 +62,10 @@ async def _take(address: str, link: str, operators: str, token: str) -> None:
 async def _pages(tab: Tab, console: str, pages: tuple[str, ...]) -> None:
     for page in pages:
         await tab.show(page)
+        for part in OPENED.get(f"{console}-{page}", ()):
+            await tab.page.locator(part).first.click()
+            await expect(tab.page.locator("#view .skeleton")).to_have_count(0)
+            await tab.page.wait_for_timeout(500)  # for names, which are read after the rows
         await tab.page.screenshot(path=FOLDER / f"{console}-{page}.png")
         sys.stdout.write(f"docs/console/{console}-{page}.png\n")
 

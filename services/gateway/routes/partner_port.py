@@ -35,7 +35,7 @@ class PartnerPort:
                 content=text_of("docs/partners.html"),
             ),
             "/docs/guides.json": static_file("guides.json", b"application/json"),
-            **page_files("console", "console.html", title="Studio console", module="partner.js"),
+            **page_files("console", "app.html", title="Studio console", module="partner/main.js"),
         }
         self._pages = {path: only_read(page) for path, page in pages.items()} | {SIGN_IN: sign_in}
 

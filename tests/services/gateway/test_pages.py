@@ -1,7 +1,9 @@
 """What is served without a key: the reference and the consoles, their policy, and the consoles' cookie."""
 
 import asyncio
+import gzip
 import re
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -75,7 +77,7 @@ MAX_LINES = 200
 SOURCES = {
     path.relative_to(CONSOLE).as_posix(): path.read_text("utf-8")
     for path in CONSOLE.rglob("*")
-    if path.is_file()
+    if path.is_file() and path.parent.name != "vendor"
 }
 
 
@@ -91,16 +93,45 @@ def test_a_file_reads_nothing_as_html_and_nothing_from_outside(name: str) -> Non
     assert len(text.splitlines()) <= MAX_LINES
 
 
-def test_no_script_keeps_anything_in_the_browser() -> None:
-    """Neither a token nor anything else: scripts cannot read the cookie, and storage is not used."""
+def test_a_script_keeps_only_the_theme_the_zone_and_the_studio() -> None:
+    """Nothing else, and no token: scripts cannot read the cookie, and one file names what is kept."""
     for name, text in SOURCES.items():
         for way in ("localStorage", "sessionStorage", "document.cookie", "indexedDB"):
-            assert way not in text, name
+            assert way not in text or (name, way) == ("ui/theme.js", "localStorage"), name
+    assert 'const KEPT = ["theme", "zone", "studio"];' in SOURCES["ui/theme.js"]
+
+
+def test_no_page_waits_for_somebody_to_press_refresh() -> None:
+    """Lists update themselves."""
+    assert [name for name, text in SOURCES.items() if ">Refresh<" in text or '"Refresh"' in text] == []
+
+
+def test_a_vendored_file_is_what_its_recipe_says() -> None:
+    """Its digest, its licence beside it, and nobody's address in it."""
+    lit = (CONSOLE / "vendor" / "lit.js").read_bytes()
+    assert sha256(lit).hexdigest() in (CONSOLE / "vendor" / "README.md").read_text()
+    assert "BSD 3-Clause" in (CONSOLE / "vendor" / "lit.LICENSE").read_text()
+    assert sorted(path.name for path in (CONSOLE / "vendor").iterdir()) == [
+        "README.md",
+        "lit.LICENSE",
+        "lit.js",
+    ]
+
+
+def test_the_consoles_stay_small() -> None:
+    """Under 150 KB gzip in all, and at most 4,000 lines of our own."""
+    served = [path for path in CONSOLE.rglob("*") if path.suffix in (".js", ".css", ".html")]
+    assert sum(len(gzip.compress(path.read_bytes(), 6)) for path in served) < 150_000
+    own = [text for name, text in SOURCES.items() if name.endswith((".js", ".css"))]
+    assert sum(len(text.splitlines()) for text in own) <= 4000
 
 
 @pytest.mark.parametrize(
     ("port", "module", "title"),
-    [("partner", "partner.js", "Studio console"), ("operator", "operators.js", "Operators' console")],
+    [
+        ("partner", "partner/main.js", "Studio console"),
+        ("operator", "operators/main.js", "Operators' console"),
+    ],
 )
 async def test_every_file_is_served_with_the_policy(
     system: System, port: str, module: str, title: str
@@ -112,7 +143,7 @@ async def test_every_file_is_served_with_the_policy(
         check_policy(await site.get(path))
     page = (await site.get("/console")).body.decode()
     assert f'src="/console/{module}"' in page and f"<title>{title}</title>" in page and "$" not in page
-    for path in ("/console/console.html", "/console/../settings.py", "/console/nothing.js"):
+    for path in ("/console/app.html", "/console/../settings.py", "/console/nothing.js"):
         assert (await site.get(path)).status == 404
     assert (await site.post("/console", {})).status == 405
 

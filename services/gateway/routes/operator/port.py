@@ -117,6 +117,6 @@ def pages() -> dict[str, ASGIApp]:
             download="operators.json",
             content=text_of("docs/operators.html"),
         ),
-        **page_files("console", "console.html", title="Operators' console", module="operators.js"),
+        **page_files("console", "app.html", title="Operators' console", module="operators/main.js"),
     }
     return {path: only_read(page) for path, page in files.items()}

@@ -1,11 +1,15 @@
-"""Views that follow what happens: they rest while the page is hidden, and long work shows its progress."""
+"""Views that follow what happens: one wait for all tabs, rest while hidden, four states, what is kept."""
 
-from playwright.async_api import Request, expect
+import asyncio
+import re
+from typing import Any
+
+from playwright.async_api import Request, Route, expect
 
 from services.webhooks.actions.recover import BATCH, MAX_OPEN
 from tests.harness import import_lines
 from tests.harness.browser import Tab
-from tests.harness.console_pages import book, class_of_today, open_partner_console
+from tests.harness.console_pages import PARTNER_PAGES, book, class_of_today, open_partner_console
 from tests.harness.eventually import until
 from tests.harness.receiver import answering, ok, receiving
 from tests.harness.system import System
@@ -14,8 +18,7 @@ HIDE = """hidden => {
     Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
     document.dispatchEvent(new Event("visibilitychange"));
 }"""
-# The events page reads every two seconds.
-ONE_READ_MS = 2_500
+BOOKED = "a.item:has-text('booking.created')"
 
 
 async def test_a_hidden_page_asks_for_nothing_and_catches_up_when_it_is_shown(
@@ -25,35 +28,174 @@ async def test_a_hidden_page_asks_for_nothing_and_catches_up_when_it_is_shown(
     key = await system.key()
     made = await class_of_today(system)
     await open_partner_console(tab, system, key)
-    await tab.show("events")
     reads: list[Request] = []
     tab.page.on("request", lambda request: reads.append(request))
-    await until(lambda: bool(reads))
+    await tab.show("events")
+    await until(lambda: any("wait=" in read.url for read in reads))
     await tab.page.evaluate(HIDE, True)
     await tab.page.wait_for_timeout(1_000)  # for a read that was already on its way
     reads.clear()
     await book(system, key, made)
-    await tab.page.wait_for_timeout(ONE_READ_MS)
+    await tab.page.wait_for_timeout(2_500)
     assert reads == []
-    assert await tab.page.locator("tr", has_text="booking.created").count() == 0
+    assert await tab.page.locator(BOOKED).count() == 0
     await tab.page.evaluate(HIDE, False)
-    await expect(tab.page.locator("tr", has_text="booking.created")).to_be_visible()
+    await expect(tab.page.locator(BOOKED)).to_be_visible()
 
 
-async def test_a_recovery_shows_how_far_it_has_come(tab: Tab, system: System) -> None:
+async def test_all_tabs_of_a_session_share_one_wait_and_none_of_it_is_in_requests(
+    tab: Tab, system: System
+) -> None:
+    """Both tabs show the event; only one asked. The integration's last refusal is on top of Requests."""
+    key = await system.key()
+    made = await class_of_today(system)
+    await open_partner_console(tab, system, key)
+    await tab.show("events")
+    other = await tab.page.context.new_page()
+    await other.goto(f"{tab.page.url.partition('#')[0]}#/events")
+    await expect(other.locator("h1")).to_have_text("Events")
+    waits: list[str] = []
+    for name, page in (("first", tab.page), ("second", other)):
+
+        def heard(request: Request, name: str = name) -> None:
+            if "wait=" in request.url:
+                waits.append(name)
+
+        page.on("request", heard)
+    await book(system, key, made)
+    refused = await system.partner(key).book(made.class_ids[0], made.member_ids[0])
+    assert refused.status == 409
+    for page in (tab.page, other):
+        await expect(page.locator(BOOKED)).to_be_visible()
+    await until(lambda: bool(waits))
+    assert len(set(waits)) == 1
+    await tab.show("requests")
+    await expect(tab.page.locator("a.item").first).to_contain_text("already_booked")
+    assert await tab.page.locator("a.item", has_text="/events").count() == 0
+    await tab.page.get_by_label("Source").select_option("console")
+    await expect(tab.page.locator("a.item", has_text="/events").first).to_be_visible()
+
+
+async def latest_sequence(system: System, key: str) -> int:
+    return int((await system.partner(key).get("/events?order=desc&limit=1")).json()["latest_sequence"])
+
+
+async def test_a_recovery_says_how_much_it_is_and_how_far_it_has_come(tab: Tab, system: System) -> None:
     """It pauses at its limit of open deliveries while the receiver fails, and is done once that has ended."""
     missed = MAX_OPEN + BATCH
     await system.import_lines([import_lines.member() for _ in range(missed)], send_events=True)
     key = await system.key()
+    async with asyncio.timeout(60):
+        while await latest_sequence(system, key) < missed:
+            await asyncio.sleep(0.1)
     async with receiving() as receiver:
         receiver.response = answering(500)
         await system.partner(key).post("/webhook-endpoints", {"url": receiver.url})
         await open_partner_console(tab, system, key)
         await tab.show("webhooks")
-        await tab.page.get_by_role("link", name=receiver.url).click()
-        await tab.page.get_by_label("Events since").fill("2020-01-01T00:00")
-        await tab.page.get_by_role("button", name="Recover").click()
-        progress = tab.page.locator("#view [role=status]", has_text="queued so far")
-        await expect(progress).to_contain_text("running")
+        await tab.page.locator(".endpoint h2 a").click()
+        await tab.page.get_by_role("button", name="Recover…").click()
+        dialog = tab.page.get_by_role("dialog")
+        await dialog.get_by_role("button", name="Since…").click()
+        await dialog.get_by_label("Since (").fill("2020-01-01T00:00")
+        await dialog.get_by_label("Since (").blur()
+        counted = dialog.locator("strong")
+        await expect(counted).to_have_text(re.compile(r"^\d,?\d+$"))
+        assert int((await counted.inner_text()).replace(",", "")) >= missed
+        await dialog.get_by_role("button", name="Recover", exact=True).click()
+        await expect(dialog).to_contain_text("queued…")
         receiver.response = ok
-        await expect(progress).to_contain_text("done", timeout=60_000)
+        await expect(dialog).to_contain_text("Done.", timeout=60_000)
+
+
+async def test_every_panel_has_its_four_states(tab: Tab, system: System) -> None:
+    """A skeleton while it loads, a sentence and one act when empty, a way on after an error."""
+    key = await system.key()
+    await open_partner_console(tab, system, key)
+    page = tab.page
+    held: list[Route] = []
+    for name, path, act in (
+        ("home", "requests/counts", None),
+        ("requests", "requests", None),
+        ("events", "events", "Add an endpoint"),
+        ("webhooks", "webhook-endpoints", "Add endpoint"),
+    ):
+        await tab.show("settings")
+        pattern = re.compile(rf"/partner/v1/{path}(\?.*)?$")
+
+        async def hold(route: Route) -> None:
+            held.append(route)
+
+        await page.route(pattern, hold)
+        await page.click(f'#nav a[data-page="{name}"]')
+        await expect(page.locator("#view .skeleton").first).to_be_visible()
+        while held:
+            await held.pop().fulfill(status=503, json=PROBLEM)
+        await page.unroute(pattern)
+        await page.route(pattern, lambda route: route.fulfill(status=503, json=PROBLEM))
+        problem = page.locator("#view .problem").first
+        await expect(problem).to_contain_text("Not now.")
+        await expect(problem).to_contain_text("service_unavailable")
+        await page.unroute(pattern)
+        await problem.get_by_role("button", name="Try again").click()
+        await expect(page.locator("#view .problem")).to_have_count(0)
+        if act is not None:
+            await expect(page.locator("#view .empty")).to_contain_text(act)
+
+
+PROBLEM: dict[str, Any] = {
+    "error": {
+        "type": "unavailable",
+        "code": "service_unavailable",
+        "message": "Not now.",
+        "request_id": "r-1",
+    }
+}
+
+
+async def test_a_lost_connection_is_said_and_the_list_stays(tab: Tab, system: System) -> None:
+    """Paused, with what was known; it goes on by itself."""
+    key = await system.key()
+    made = await class_of_today(system)
+    await book(system, key, made)
+    await open_partner_console(tab, system, key)
+    await tab.show("events")
+    await expect(tab.page.locator(BOOKED)).to_be_visible()
+    await tab.page.context.set_offline(True)
+    await tab.page.evaluate(HIDE, True)
+    await tab.page.evaluate(HIDE, False)
+    await expect(tab.page.locator(".top .stale")).to_contain_text("Paused")
+    await expect(tab.page.locator(BOOKED)).to_be_visible()
+    await tab.page.context.set_offline(False)
+    await expect(tab.page.locator(".top .stale")).to_have_count(0)
+
+
+async def test_theme_and_zone_are_kept_and_keys_lead_to_every_page(tab: Tab, system: System) -> None:
+    """Over a reload; `g` and a letter, `?` for the list; times have ISO in their title and no seconds."""
+    key = await system.key()
+    await book(system, key, await class_of_today(system))
+    await open_partner_console(tab, system, key)
+    page = tab.page
+    await page.get_by_role("button", name="Dark theme").click()
+    await page.locator("#zone").click()
+    await page.reload()
+    await expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    await expect(page.locator("#zone")).to_contain_text("browser")
+    for name, letter in zip(PARTNER_PAGES, "hrewcs", strict=True):
+        await page.keyboard.press("g")
+        await page.keyboard.press(letter)
+        await expect(page.locator("#view")).to_have_attribute("data-page", name)
+    await page.keyboard.press("?")
+    await expect(page.get_by_role("dialog")).to_contain_text("search, or open any pasted id")
+    await page.keyboard.press("Escape")
+    await tab.show("events")
+    time = page.locator("a.item st-time").first
+    assert re.match(r"\d{4}-\d\d-\d\dT", await time.get_attribute("title") or "")
+    assert re.fullmatch(r"just now|\d+ min ago", await time.inner_text())
+    await page.locator("#view").focus()
+    await page.keyboard.press("ArrowDown")
+    await expect(page.locator("a.item").first).to_be_focused()
+    await page.keyboard.press("Enter")
+    await expect(page.locator(".pane")).to_be_focused()
+    await page.keyboard.press("Escape")
+    await expect(page.locator("a.item").first).to_be_focused()

@@ -1,28 +1,47 @@
-"""The operators' console in a real browser."""
+"""The operators' console in a real browser: who sees what, and the pages of managers and operators."""
 
+import asyncio
 import json
+import re
 
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Route, expect
 
+from shared.routing import SCOPES
 from shared.wire import new_id
 from tests.harness.browser import Tab, new_tab
 from tests.harness.console_pages import (
+    MANAGER_PAGES,
     OPERATOR_PAGES,
-    book,
-    class_block,
-    class_of_today,
     open_operator_console,
     open_partner_console,
 )
+from tests.harness.eventually import eventually
+from tests.harness.front_desk import front_desk
+from tests.harness.receiver import answering, ok, receiving
 from tests.harness.system import System
 
 MARKUP = '<img src=x onerror="window.hacked=1">'
+# What a person reads: without chips, whose text is short, and without raw payloads.
+ID_ON_PAGE = r"""() => {
+    const raw = /[0-9a-f]{8}-[0-9a-f]{4}-/, found = [];
+    const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walk.nextNode()) {
+        const { parentElement, data } = walk.currentNode;
+        if (raw.test(data) && !parentElement.closest("pre, st-json, .chip, script")) found.push(data.trim());
+    }
+    return found;
+}"""
 
 
-async def choose_studio(tab: Tab, studio_id: str) -> None:
-    await tab.page.get_by_label("Studio", exact=True).select_option(studio_id)
-    await tab.page.wait_for_url(f"**studio={studio_id}**")
-    await tab.page.wait_for_selector("#view .page:not([aria-busy])")
+async def choose(tab: Tab, studio: str) -> None:
+    await tab.page.locator("#studio").click()
+    await tab.page.get_by_label("Find a studio").last.fill(studio)
+    await tab.page.keyboard.press("Enter")
+    await expect(tab.page.locator("#who")).to_contain_text(studio)
+
+
+async def name_of(system: System, studio_id: str) -> str:
+    return str((await system.operator.get(f"/studios/{studio_id}")).json()["name"])
 
 
 async def test_a_typed_token_opens_every_page_and_is_kept_nowhere(tab: Tab, system: System) -> None:
@@ -36,6 +55,7 @@ async def test_a_typed_token_opens_every_page_and_is_kept_nowhere(tab: Tab, syst
     )
     assert system.running.operator_token not in stored and "stc_" not in stored
     assert system.running.operator_token not in await tab.page.content()
+    await tab.page.get_by_label("Account: operator").click()
     await tab.page.get_by_role("button", name="Sign out").click()
     await expect(tab.page.locator("h1")).to_have_text("Sign in")
     await tab.page.get_by_label("Token").fill("wrong")
@@ -43,63 +63,104 @@ async def test_a_typed_token_opens_every_page_and_is_kept_nowhere(tab: Tab, syst
     await expect(tab.page.locator(".problem")).to_contain_text("invalid_operator_token")
 
 
-async def test_traffic_is_read_off_the_metrics(tab: Tab, system: System) -> None:
-    """The gateway's requests of all routes: rate, failures and latencies between two readings."""
-    lines = [
-        'studio_requests_total{method="GET",route="/classes/{class_id}",service="gateway",status="200"} 8.0',
-        'studio_requests_total{method="GET",route="",service="gateway",status="503"} 2.0',
-        'studio_requests_total{method="GET",route="/x",service="catalog",status="200"} 99.0',
-        'studio_request_seconds_bucket{le="0.005",route="/classes/{class_id}",service="gateway"} 9.0',
-        'studio_request_seconds_bucket{le="0.01",route="/classes/{class_id}",service="gateway"} 10.0',
-        'studio_request_seconds_bucket{le="+Inf",route="/classes/{class_id}",service="gateway"} 10.0',
-    ]
-    await tab.page.goto(f"{system.running.operator_url}/console")
-    measured = await tab.page.evaluate(
-        """async (text) => { const traffic = await import("/console/operators/traffic.js");
-        return traffic.between(traffic.readMetrics(""), traffic.readMetrics(text), 5); }""",
-        "\n".join(lines),
-    )
-    assert list(measured.values()) == [2, 0.4, 5, 10]
+async def test_the_rail_depends_on_the_role(tab: Tab, system: System) -> None:
+    """A manager has no system pages, and no other studio to choose."""
+    desk = await front_desk(system)
+    await desk.open(tab, "manager")
+    pages = await tab.page.locator("#nav a").evaluate_all("all => all.map(a => a.dataset.page)")
+    assert tuple(pages) == MANAGER_PAGES
+    assert await tab.page.locator("#studio").count() == 0
+    for page in MANAGER_PAGES:
+        await tab.show(page)
+        assert await tab.page.locator("#view .problem").count() == 0, page
 
 
-async def test_a_file_with_bad_lines_is_imported_and_they_are_named(tab: Tab, system: System) -> None:
-    """Good lines are stored even if others are bad; each bad one is shown by number and reason."""
-    good = {"object": "location", "id": new_id(), "name": MARKUP, "timezone": "UTC", "active": True}
-    lines = [json.dumps(good | {"is_primary": True}), "not json", '{"object":"spaceship"}']
+async def test_the_studio_is_kept_over_pages_and_reloads(tab: Tab, system: System) -> None:
+    """It is in the address, and without an address in the browser."""
+    desk = await front_desk(system)
+    name = f"Riverside {new_id()[:6]}"
+    await system.new_studio(name=name)
     await open_operator_console(tab, system)
-    await tab.show("imports")
-    await choose_studio(tab, system.studio_id)
-    payload = {
-        "name": "studio.ndjson",
-        "mimeType": "application/x-ndjson",
-        "buffer": "\n".join(lines).encode(),
-    }
-    await tab.page.get_by_label("A file").set_input_files(payload)  # type: ignore[arg-type]
-    await tab.page.get_by_role("button", name="Import").click()
-    await expect(tab.page.locator("#view")).to_contain_text("3 lines read, 1 imported, 2 bad")
-    rows = tab.page.locator("table.rows tbody tr td:first-child")
-    assert await rows.all_inner_texts() == ["2", "3"]
+    await choose(tab, name)
+    for page in OPERATOR_PAGES:
+        await tab.show(page)
+        await expect(tab.page.locator("#who")).to_contain_text(name)
+    assert "studio=" in tab.page.url
+    await tab.page.get_by_role("button", name="Dark theme").click()
+    await tab.page.reload()
+    await expect(tab.page.locator("#who")).to_contain_text(name)
+    await expect(tab.page.locator("html")).to_have_attribute("data-theme", "dark")
+    await tab.page.goto(f"{system.running.operator_url}/console")
+    await expect(tab.page.locator("#who")).to_contain_text(name)
+    await tab.page.goto(f"{system.running.operator_url}/console?studio={desk.studio_id}")
+    await expect(tab.page.locator("#who")).to_contain_text("Northlight")
 
 
-async def test_the_desk_checks_a_member_in_and_the_audit_tells(tab: Tab, system: System) -> None:
-    """A staff token's session sees its own studio's desk; the audit log has the action and the token's id."""
-    key = await system.key()
-    made = await class_of_today(system, title="Evening Flow", name=MARKUP)
-    booking_id = await book(system, key, made)
-    staff = await system.staff_token("staff")
-    await open_operator_console(tab, system, staff["token"])
-    assert await tab.page.locator("#nav a").all_inner_texts() == ["Studios", "Schedule desk"]
-    await tab.show("desk")
-    await (await class_block(tab, "Evening Flow")).click()
-    await tab.page.get_by_role("button", name="Check in").click()
-    await expect(tab.page.locator(".badge.checked_in")).to_be_visible()
-    assert await tab.page.locator("#view img").count() == 0
-    assert await tab.page.evaluate("window.hacked") is None
-    entries = (await system.operator.get("/audit", limit=200)).json()
-    while entries["has_more"]:
-        entries = (await system.operator.get("/audit", limit=200, cursor=entries["next_cursor"])).json()
-    found = [entry for entry in entries["data"] if entry["target"] == booking_id]
-    assert [(entry["actor"], entry["action"]) for entry in found] == [(staff["id"], "bookings.check-in")]
+async def test_no_page_shows_an_id_outside_a_chip(tab: Tab, system: System) -> None:
+    """With a class, a member, a partner whose endpoint fails, a request and an entry of the audit log."""
+    desk = await front_desk(system)
+    issued = await system.issue(studio=desk.studio_id, name="Website", client="Widgets")
+    partner = system.partner(issued["key"])
+    async with receiving() as receiver:
+        receiver.response = answering(500)
+        await partner.create("/webhook-endpoints", {"url": receiver.url, "description": "legacy CRM"})
+        await desk.book("Ada King")
+        await receiver.until_count(1)
+        await desk.open(tab, "manager")
+        booking = tab.page.get_by_role("button", name="Check in Ada King")
+        await booking.click()
+        await tab.page.locator(".toast").wait_for()
+        seen = {}
+        member, client = desk.members["Ada King"], issued["client_id"]
+        parts = ("keys", "limits", "endpoints", "requests")
+        inner = (f"members/{member}", *(f"partners/{client}/{part}" for part in parts))
+        for address in (*MANAGER_PAGES, *inner):
+            await tab.page.evaluate("hash => { location.hash = hash; }", f"#/{address}")
+            await tab.page.wait_for_timeout(300)
+            await expect(tab.page.locator("#view .skeleton")).to_have_count(0)
+            seen[address] = await tab.page.evaluate(ID_ON_PAGE)
+    assert {page: texts for page, texts in seen.items() if texts} == {}
+
+
+async def test_a_key_is_made_with_presets_and_shown_once(tab: Tab, system: System) -> None:
+    """The grid has every scope that there is; the partner's page has it with its expiry and location."""
+    desk = await front_desk(system)
+    await desk.open(tab, "manager")
+    scopes = await tab.page.evaluate("async () => (await import('/console/operators/keys.js')).SCOPES")
+    assert sorted(scopes) == sorted(SCOPES)
+    await tab.show("partners")
+    await tab.page.get_by_role("button", name="New partner").click()
+    sheet = tab.page.get_by_role("dialog")
+    await sheet.get_by_label("Partner", exact=True).fill("Widgets")
+    await sheet.get_by_role("button", name="Read-only schedule").click()
+    await sheet.get_by_label("Bookings: read").check()
+    await sheet.get_by_label("Expires").last.select_option(label="In 90 days")
+    await sheet.get_by_role("button", name="Issue key").click()
+    secret = await tab.page.get_by_label("Key of Widgets").last.input_value()
+    assert (await system.partner(secret).get("/key")).json()["scopes"] == [
+        "bookings:read",
+        "schedule:read",
+        "studio:read",
+    ]
+    await tab.page.get_by_role("button", name="I have stored it").click()
+    row = tab.page.locator("tbody tr")
+    await expect(row).to_contain_text("3 scopes")
+    await expect(row).to_contain_text("All")
+    assert secret not in await tab.page.content()
+
+
+async def test_a_console_link_is_a_button_of_a_partner(tab: Tab, browser: Browser, system: System) -> None:
+    """It counts down, and opens the partner's console."""
+    desk = await front_desk(system)
+    issued = await system.issue(studio=desk.studio_id, client="Widgets")
+    await desk.open(tab, "manager")
+    await tab.page.evaluate("hash => { location.hash = hash; }", f"#/partners/{issued['client_id']}")
+    await tab.page.get_by_role("button", name="Console link").click()
+    await expect(tab.page.get_by_role("timer")).to_contain_text(re.compile(r"valid for \d+:\d\d"))
+    url = await tab.page.get_by_label("Link", exact=True).input_value()
+    async with new_tab(browser) as partner:
+        await partner.page.goto(url)
+        await partner.page.wait_for_selector("#nav a[aria-current]")
 
 
 async def test_revoking_a_key_in_one_console_ends_the_session_in_the_other(
@@ -111,10 +172,185 @@ async def test_revoking_a_key_in_one_console_ends_the_session_in_the_other(
         await open_partner_console(partner, system, issued["key"])
         await partner.show("events")
         await open_operator_console(tab, system)
-        await tab.show("clients")
-        await choose_studio(tab, system.studio_id)
+        await choose(tab, await name_of(system, system.studio_id))
+        await tab.show("partners")
+        await tab.page.get_by_role("link", name="Leaked").click()
         await tab.page.get_by_role("button", name="Revoke Leaked").click()
         await expect(tab.page.locator("dialog")).to_contain_text("its console sessions end")
         await tab.page.get_by_role("button", name="Revoke it").click()
-        await expect(tab.page.locator(".badge", has_text="revoked")).to_be_visible()
-        await expect(partner.page.locator("h1")).to_have_text("The session has ended", timeout=30_000)
+        await expect(tab.page.locator(".pill", has_text="revoked")).to_be_visible()
+        await expect(partner.page.locator("h1")).to_have_text("The session has ended", timeout=60_000)
+
+
+async def test_a_partners_request_is_found_by_its_id(tab: Tab, system: System) -> None:
+    """Two steps: paste it into the palette, and open what is found."""
+    desk = await front_desk(system)
+    key = await system.key(studio=desk.studio_id, client="Widgets")
+    refused = await system.partner(key).get(f"/bookings/{new_id()}")
+    await desk.open(tab, "manager")
+    request_id = refused.headers["X-Request-Id"]
+
+    async def logged() -> bool:
+        found = await desk.api.get("/requests", request_id=request_id)
+        return bool(found.json()["data"])
+
+    await eventually(logged)
+    await tab.page.keyboard.press("Control+k")
+    await tab.page.keyboard.type(request_id)
+    await expect(tab.page.get_by_role("option", name="request of Widgets")).to_be_visible()
+    await tab.page.keyboard.press("Enter")
+    await expect(tab.page.get_by_role("region", name="Request")).to_contain_text("404")
+    # A member's name, and a booking's id, in the same place.
+    (booking,) = await desk.book("Ada King")
+    for text, hint in (("ada k", "member"), (booking, "booking, confirmed")):
+        await tab.page.keyboard.press("Control+k")
+        await tab.page.keyboard.type(text)
+        await expect(tab.page.get_by_role("option", name=hint)).to_be_visible()
+        await tab.page.keyboard.press("Escape")
+
+
+async def test_failed_deliveries_are_grouped_with_the_reason_they_share(tab: Tab, system: System) -> None:
+    """One retry sends them all; the row changes by itself."""
+    desk = await front_desk(system)
+    key = await system.key(studio=desk.studio_id)
+    async with receiving() as receiver:
+        receiver.response = answering(500, text="no database")
+        body = {"url": receiver.url, "description": "legacy CRM", "event_types": ["booking.created"]}
+        await system.partner(key).create("/webhook-endpoints", body)
+        await desk.book("Ada King", "Bo Okafor")
+        await receiver.until_count(2)
+        await desk.open(tab, "manager")
+        await tab.show("deliveries")
+        group = tab.page.locator(".group-card")
+        await expect(group).to_contain_text("legacy CRM")
+        await expect(group).to_contain_text("500 no database")
+        await group.locator("a.item").first.click()
+        await expect(tab.page.locator(".pane")).to_contain_text("no database")
+        receiver.response = ok
+        await group.get_by_role("button", name="Retry all 2").click()
+        await expect(tab.page.locator(".side")).to_contain_text("Every delivery has arrived.")
+
+
+async def test_a_file_is_checked_first_and_its_bad_lines_are_shown(tab: Tab, system: System) -> None:
+    """Nothing is stored by the check; a good line is imported even if others are bad."""
+    desk = await front_desk(system)
+    place = {"object": "location", "id": new_id(), "name": MARKUP, "timezone": "UTC", "active": True}
+    room = {"object": "room", "id": new_id(), "location_id": place["id"], "name": "Loft", "capacity": 4}
+    member = {"object": "member", "id": new_id(), "first_name": "X", "last_name": "Y", "email": "wrong"}
+    lines = [json.dumps(place | {"is_primary": True}), json.dumps(room), "not json", json.dumps(member)]
+    await desk.open(tab, "manager")
+    await tab.show("transfer")
+    payload = {
+        "name": "studio.ndjson",
+        "mimeType": "application/x-ndjson",
+        "buffer": "\n".join(lines).encode(),
+    }
+    await tab.page.get_by_label("Choose a file").set_input_files(payload)  # type: ignore[arg-type]
+    view = tab.page.locator("#view")
+    await expect(view).to_contain_text("4 lines read · 2 good · 2 bad")
+    await expect(view).to_contain_text("studio.ndjson → Northlight")
+    await expect(view.locator("mark")).to_have_text('"email": "wrong"')
+    rooms = f"/studios/{desk.studio_id}/rooms"
+    assert len((await desk.api.get(rooms)).json()["data"]) == 1
+    async with tab.page.expect_download() as download:
+        await tab.page.get_by_role("button", name="Download bad lines").click()
+    saved = await (await download.value).path()
+    assert saved.read_text().splitlines() == [lines[2], lines[3]]
+    await tab.page.get_by_role("button", name="Import 2 lines").click()
+    await expect(view).to_contain_text("2 imported")
+    assert len((await desk.api.get(rooms)).json()["data"]) == 2
+    assert await tab.page.evaluate("window.hacked") is None
+    async with tab.page.expect_download() as download:
+        await tab.page.get_by_role("button", name="Export", exact=True).click()
+    exported = [json.loads(line) for line in (await (await download.value).path()).read_text().splitlines()]
+    assert {room["id"], desk.class_id, desk.members["Ada King"]} <= {line["id"] for line in exported}
+
+
+async def test_lines_of_another_studio_are_one_message(tab: Tab, system: System) -> None:
+    """Not one for each line."""
+    desk, other = await front_desk(system), new_id()
+    line = {"object": "member", "studio_id": other, "first_name": "X", "last_name": "Y"}
+    lines = [json.dumps(line | {"id": new_id(), "email": f"{n}@example.com"}) for n in range(19)]
+    await desk.open(tab, "manager")
+    await tab.show("transfer")
+    await tab.page.get_by_text("Or paste the lines").click()
+    await tab.page.get_by_label("Lines").fill("\n".join(lines))
+    await tab.page.get_by_role("button", name="Check them").click()
+    await expect(tab.page.locator(".problem")).to_have_text(
+        re.compile("19 lines belong to a studio that is not Northlight")
+    )
+    assert await tab.page.locator(".bad-lines li").count() == 0
+
+
+async def test_the_team_and_what_it_did(tab: Tab, browser: Browser, system: System) -> None:
+    """A token is shown once; what its holder does is told with names, newest first."""
+    desk = await front_desk(system)
+    await desk.book("Ada King")
+    await desk.open(tab, "manager")
+    await tab.show("team")
+    await tab.page.get_by_role("button", name="New staff token").click()
+    await tab.page.get_by_role("dialog").get_by_label("Name").fill("Mira")
+    await tab.page.get_by_role("button", name="Issue token").click()
+    token = await tab.page.get_by_label("Token of Mira").last.input_value()
+    await tab.page.get_by_role("button", name="I have stored it").click()
+    async with new_tab(browser) as mira:
+        await open_operator_console(mira, system, token)
+        await mira.page.get_by_role("button", name="Check in Ada King").click()
+        await expect(mira.page.get_by_role("button", name="Undo the check-in of Ada King")).to_be_visible()
+    await tab.show("activity")
+    await expect(tab.page.locator("st-list a.item").first).to_contain_text("Mira checked in Ada King")
+    await tab.page.get_by_label("What", exact=True).select_option(label="Team")
+    await expect(tab.page.locator("st-list a.item").first).to_contain_text("issued the staff token Mira")
+    await tab.show("team")
+    await tab.page.get_by_role("button", name="Revoke the token of Mira").click()
+    await tab.page.get_by_role("button", name="Revoke it").click()
+    await expect(tab.page.locator(".team li", has_text="Mira")).to_contain_text("revoked")
+
+
+async def test_the_system_fits_one_screen_while_it_is_healthy(tab: Tab, system: System) -> None:
+    """Five services, the pipeline, an hour of figures; what is well is folded away."""
+    await open_operator_console(tab, system)
+    await tab.page.set_viewport_size({"width": 1440, "height": 900})
+    await tab.show("system")
+    await expect(tab.page.locator(".service")).to_have_count(5)
+    await expect(tab.page.get_by_role("list", name="Event pipeline").locator("li")).to_have_count(4)
+    await expect(tab.page.locator(".checks summary")).to_contain_text("checks passed")
+    height = await tab.page.evaluate("document.querySelector('.system').getBoundingClientRect().bottom")
+    assert height <= 900
+
+
+async def test_a_new_studio_is_chosen_and_its_row_leads_to_its_desk(tab: Tab, system: System) -> None:
+    """Rows of *All studios* lead somewhere."""
+    await open_operator_console(tab, system)
+    await tab.show("studios")
+    name = f"Harbour {new_id()[:6]}"
+    await tab.page.get_by_role("button", name="New studio").click()
+    await tab.page.get_by_role("dialog").get_by_label("Name", exact=True).fill(name)
+    await tab.page.get_by_role("button", name="Create studio").click()
+    await expect(tab.page.locator("#who")).to_contain_text(name)
+    await tab.show("studios")
+    await tab.page.get_by_role("link", name=await name_of(system, system.studio_id)).click()
+    await expect(tab.page.locator('#nav a[data-page="today"][aria-current]')).to_be_visible()
+    await expect(tab.page.locator("#view")).to_contain_text("Nothing is on today")
+
+
+async def test_a_page_says_that_it_loads_and_that_it_failed_and_tries_again(tab: Tab, system: System) -> None:
+    """A skeleton while nothing is there, then the sentence, the code and a button. Nothing stays blank."""
+    desk = await front_desk(system)
+    await desk.open(tab, "manager")
+    away = {"error": {"code": "unavailable", "message": "The service is away.", "request_id": new_id()}}
+
+    async def refuse(route: Route) -> None:
+        await asyncio.sleep(0.5)
+        await route.fulfill(status=503, json=away)
+
+    pages = [page for page in MANAGER_PAGES if page != "today"] + ["today"]
+    for page in pages:
+        await tab.page.route("**/operator/v1/**", refuse)
+        await tab.page.evaluate("page => { location.hash = `#/${page}`; }", page)
+        await expect(tab.page.locator("#view .skeleton").first, page).to_be_visible()
+        problem = tab.page.locator("#view .problem").first
+        await expect(problem, page).to_contain_text("The service is away.")
+        await tab.page.unroute("**/operator/v1/**", refuse)
+        await problem.get_by_role("button", name="Try again").click()
+        await expect(tab.page.locator("#view .problem"), page).to_have_count(0)

@@ -1,24 +1,39 @@
-// Studios: the list, and a new one.
-import { badge, button, code, field, h, input, section } from "../dom.js";
-import { guarded } from "../shell.js";
-import { table } from "../tables.js";
-import { moment } from "../times.js";
+// All studios: a row leads to its desk.
+import { html, nothing } from "../vendor/lit.js";
+import { openDialog } from "../ui/dialog.js";
+import { empty, Piece, problem } from "../ui/element.js";
+import { field, search } from "../ui/filter-bar.js";
+import { avatar, icon, pill } from "../ui/marks.js";
+import { go, href } from "../ui/route.js";
+import { browserZone } from "../ui/time.js";
+import { toast } from "../ui/toast.js";
+import "../ui/rel-time.js";
 
-export const title = "Studios";
-
-export async function render({ place, api, operator, studios }) {
-  const list = table("Studios", [["Name", (row) => row.name], ["Slug", (row) => row.slug && code(row.slug)], ["Time zone", (row) => row.timezone], ["Kind", (row) => badge(row.test ? "test" : "live")], ["Created (UTC)", (row) => moment(row.created_at, "UTC")], ["Id", (row) => code(row.id)]], (await api.all("/studios")).rows);
-  place.append(section("Studios", list));
-  if (!operator) return;
-  const name = input({ type: "text", required: true });
-  const slug = input({ type: "text", required: true, placeholder: "my-studio" });
-  const zone = input({ type: "text", required: true, value: Intl.DateTimeFormat().resolvedOptions().timeZone });
-  const result = h("div", { role: "status" });
-  const create = guarded(result, async () => {
-    const made = await api.post("/studios", { name: name.value, slug: slug.value, timezone: zone.value });
-    list.add([made]);
-    studios.push(made);
-    result.replaceChildren(`${made.name} is there.`);
-  });
-  place.append(section("New studio", h("form", { class: "row", onsubmit: (event) => { event.preventDefault(); create(event); } }, field("Name", name), field("Slug", slug), field("Time zone", zone), button("Create", null, { type: "submit", class: "act main" })), result));
+export function newStudio(app) {
+  let error = null;
+  const send = async (event) => {
+    event.preventDefault();
+    const { name, slug, timezone, test } = event.target.elements;
+    try {
+      const made = await app.root.post("/studios", { name: name.value.trim(), slug: slug.value.trim(), timezone: timezone.value, test: test.checked });
+      dialog.close();
+      app.studios = [...app.studios, made];
+      app.choose(made);
+      go(href("transfer"));
+      toast(`${made.name} is there. Import its data, or make its first class.`);
+    } catch (refused) { error = refused; dialog.redraw(); }
+  };
+  const slugOf = (text) => text.toLowerCase().normalize("NFKD").replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+  const dialog = openDialog("New studio", () => html`<form class="stack" @submit=${send}>${field("Name", html`<input name="name" required data-first maxlength="200" @input=${(event) => { event.target.form.elements.slug.value = slugOf(event.target.value); }}>`)}${field("Short name", html`<input name="slug" required pattern="[a-z0-9\\-]+" maxlength="60">`, { hint: "Small letters, digits and hyphens; for addresses and the command line." })}
+    ${field("Time zone", html`<select name="timezone">${Intl.supportedValuesOf("timeZone").map((zone) => html`<option ?selected=${zone === browserZone}>${zone}</option>`)}</select>`)}<label class="row"><input type="checkbox" name="test"><span>A test studio</span></label>${error ? problem(error) : nothing}<p class="row end"><button class="btn main">Create studio</button></p></form>`, { sheet: true });
 }
+class Studios extends Piece {
+  static properties = { app: {}, route: {} };
+  render() {
+    const q = (this.route.query.q || "").toLowerCase(), rows = this.app.studios.filter((one) => `${one.name} ${one.slug}`.toLowerCase().includes(q));
+    const open = (event, one) => { event.preventDefault(); this.app.choose(one); go(href("today")); };
+    return html`<div class="sheet-page"><div class="head"><h1 class="grow">All studios</h1>${search("Find a studio", this.route.query.q, (text) => go(href("studios", [], { q: text }), { replace: true }), { each: true })}<button class="btn main" @click=${() => newStudio(this.app)}>${icon("plus")}New studio</button></div>
+      ${rows.length ? html`<ul class="list card flush with-avatars">${rows.slice(0, 200).map((one) => html`<li><a class="item" href="?studio=${one.slug || one.id}#/today" @click=${(event) => open(event, one)}>${avatar(one.name, one.id)}<span class="one main-line">${one.name} ${one.test ? pill("test", "idle") : nothing}</span><span class="right">${one.id === this.app.studio?.id ? pill("chosen", "good") : nothing}</span><span class="one two soft">${one.slug || ""} · ${(one.timezone || "").replaceAll("_", " ")}</span><span class="right two faint">since <st-time day .at=${one.created_at}></st-time></span></a></li>`)}</ul>` : empty("No studio is called that.", html`<a class="btn" href=${href("studios")}>Show all</a>`)}</div>`;
+  }
+}
+customElements.define("ops-studios", Studios);

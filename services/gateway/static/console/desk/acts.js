@@ -1,0 +1,30 @@
+// What the desk does in more than one place, and the words for it.
+import { html } from "../vendor/lit.js";
+import { confirm } from "../ui/dialog.js";
+import { words } from "../ui/marks.js";
+import { clock } from "../ui/time.js";
+import { failed, toast } from "../ui/toast.js";
+
+export const money = (receipt) => `${receipt.late_fee_amount} ${receipt.late_fee_currency || ""}`.trim();
+// What a member can pay a class with.
+export function has(member) {
+  const kind = member.membership_type ? words(member.membership_type).replace(/^./, (first) => first.toUpperCase()) : member.membership_status === "active" ? "Membership" : null;
+  return [kind, member.credits ? `${member.credits} ${member.credits === 1 ? "credit" : "credits"}` : kind ? null : "no credits"].filter(Boolean).join(" · ");
+}
+
+export async function cancelBooking(app, booking, row) {
+  try {
+    const terms = await app.api.get(`/bookings/${booking.id}/cancellation-preview`);
+    const cost = [terms.late_fee_amount && terms.late_fee_status === "assessed" ? `a fee of ${money(terms)}` : null, terms.credits_forfeited ? `${terms.credits_forfeited} credit${terms.credits_forfeited === 1 ? "" : "s"}` : null].filter(Boolean);
+    const text = terms.late_cancel ? `This is a late cancellation: it costs ${cost.join(" and ") || "nothing"}.` : `It is free until ${clock(terms.free_cancel_until)}.${terms.credits_restored ? ` ${terms.credits_restored} credit${terms.credits_restored === 1 ? " comes" : "s come"} back.` : ""}`;
+    if (!await confirm(`Cancel ${booking.member_name || "this booking"}?`, html`${row ? `${row.title}, ${clock(row.start_time)}. ` : ""}${text}`, "Cancel booking")) return false;
+    await app.api.post(`/bookings/${booking.id}/cancel`, {});
+    toast(`${booking.member_name || "The booking"} is cancelled.`);
+    return true;
+  } catch (error) { failed(error); return false; }
+}
+export async function cancelClass(app, row) {
+  const people = row.booked_count;
+  if (!await confirm(`Cancel ${row.title}?`, `${clock(row.start_time)}. ${people ? `${people} ${people === 1 ? "person has" : "people have"} booked: the booking is cancelled without a fee, credits come back, and partners are told.` : "Nobody has booked."}`, "Cancel class")) return false;
+  try { await app.api.post(`/classes/${row.id}/cancel`, {}); toast(`${row.title} is cancelled.`); return true; } catch (error) { failed(error); return false; }
+}

@@ -1,0 +1,136 @@
+// Partners: a card for each client; a client's page with keys, limits, endpoints and requests.
+import { html, nothing } from "../vendor/lit.js";
+import { copyButton, copyChip } from "../ui/copy-chip.js";
+import { facts, tabs } from "../ui/detail-pane.js";
+import { confirm, openDialog } from "../ui/dialog.js";
+import { empty, Load, panel, Piece } from "../ui/element.js";
+import { chips, field, search } from "../ui/filter-bar.js";
+import { poll } from "../ui/live.js";
+import { dot, icon, kindOf, meter, method, pill } from "../ui/marks.js";
+import { go, href, withQuery } from "../ui/route.js";
+import { lasting } from "../ui/time.js";
+import { failed, toast } from "../ui/toast.js";
+import { readHealth } from "../partner/endpoints.js";
+import { whereOf } from "../partner/sentences.js";
+import { keySheet, scopeText, showSecret } from "./keys.js";
+import "../ui/charts.js";
+import "../ui/data-list.js";
+import "../ui/rel-time.js";
+
+const live = (key) => !key.revoked_at && (!key.expires_at || new Date(key.expires_at) > Date.now());
+const keyState = (key) => (key.revoked_at ? "revoked" : live(key) ? "live" : "expired");
+// Bars and figures of a client's requests.
+async function traffic(app, client, window, signal) {
+  const counts = await app.root.get("/requests/counts", { client: client.id, studio: app.studio.id, window, source: "key" }, { signal, quiet: true });
+  const points = counts.data.map((bar) => ({ at: bar.at, values: [bar.status_2xx + bar.status_3xx, bar.status_4xx, bar.status_5xx] }));
+  const sums = [0, 1, 2].map((kind) => points.reduce((sum, point) => sum + point.values[kind], 0)), total = sums[0] + sums[1] + sums[2];
+  return { points, total, errors: total ? ((sums[1] + sums[2]) / total) * 100 : 0, p95: counts.p95_ms, peak: Math.round(Math.max(0, ...points.map((point) => point.values.reduce((a, b) => a + b, 0))) / counts.bar_seconds * 10) / 10 };
+}
+async function readAll(app, signal) {
+  const query = { studio: app.studio.id }, options = { signal };
+  const [clients, keys, endpoints, locations] = await Promise.all([app.root.get("/clients", query, options), app.root.get("/keys", query, options), app.api.all("/webhook-endpoints", {}, 1000, options), app.names.list("locations")]), health = await readHealth(app, signal);
+  const owner = new Map(keys.data.map((key) => [key.id, key.client_id]));
+  return { locations, clients: clients.data.map((client) => ({ ...client, keys: keys.data.filter((key) => key.client_id === client.id), endpoints: endpoints.rows.filter((row) => owner.get(row.key_id) === client.id).map((row) => ({ ...row, word: row.status === "disabled" ? "disabled" : health.get(row.id)?.word || "idle" })) })) };
+}
+const lastUsed = (client) => client.keys.map((key) => key.last_used_at).filter(Boolean).sort().at(-1);
+const bars = (value, height = 40) => html`<st-bars .points=${value.points} .kinds=${["good", "warn", "bad"]} .names=${["ok", "4xx", "5xx"]} label="Requests" height=${height}></st-bars>`;
+const figures = (value) => html`${value.total.toLocaleString("en")} requests · ${value.errors.toFixed(1)} % errors${value.p95 === null ? "" : ` · p95 ${lasting(value.p95)}`}`;
+
+class Partners extends Piece {
+  static properties = { app: {}, route: {} };
+  connectedCallback() {
+    super.connectedCallback();
+    this.counts = new Map();
+    this.all = new Load(this, () => readAll(this.app, this.signal));
+    this.all.run().then((value) => (value?.clients || []).slice(0, 24).forEach((client) => { const load = new Load(this, () => traffic(this.app, client, "24h", this.signal)); this.counts.set(client.id, load); load.run(); }));
+  }
+  add() { keySheet(this.app, { locations: this.all.value?.locations, done: (key) => go(href("partners", [key.client_id])) }); }
+  card(client) {
+    const counts = this.counts.get(client.id), used = lastUsed(client), alive = client.keys.filter(live).length;
+    return html`<article class="card endpoint"><h2><a href=${href("partners", [client.id])}>${client.name}</a></h2><p class="soft">${alive} live ${alive === 1 ? "key" : "keys"} · ${used ? html`used <st-time .at=${used}></st-time>` : "never used"}</p>
+      ${counts ? panel(counts, (value) => html`${bars(value)}<p class="faint">${figures(value)}, last 24 h</p>`, { lines: 2 }) : nothing}
+      <p class="soft">${client.endpoints.length ? html`${client.endpoints.slice(0, 12).map((one) => dot(one.word, `${one.description || whereOf(one.url)}: ${one.word}`))} ${client.endpoints.length} ${client.endpoints.length === 1 ? "endpoint" : "endpoints"}` : "No endpoint"}</p></article>`;
+  }
+  render() {
+    return html`<div class="sheet-page"><div class="head"><h1 class="grow">Partners</h1><button class="btn main" @click=${() => this.add()}>${icon("plus")}New partner</button></div>
+      ${panel(this.all, ({ clients }) => html`<div class="cards">${clients.map((client) => this.card(client))}</div>`, { isEmpty: ({ clients }) => !clients.length, empty: empty("No partner works with this studio yet.", html`<button class="btn main" @click=${() => this.add()}>Issue the first key</button>`) })}</div>`;
+  }
+}
+customElements.define("ops-partners", Partners);
+
+class Client extends Piece {
+  static properties = { app: {}, route: {} };
+  connectedCallback() {
+    super.connectedCallback();
+    this.all = new Load(this, () => readAll(this.app, this.signal));
+    this.week = new Load(this, () => traffic(this.app, this.client, "7d", this.signal));
+    this.request = new Load(this, (id) => this.app.root.get("/requests", { request_id: id }, { signal: this.signal }).then(({ data: [row] }) => row || null));
+    this.all.run().then(() => this.client && this.week.run());
+    poll(() => this.follow(), this.signal, { fast: 3, slow: 30 });
+  }
+  get client() { return this.all.value?.clients.find((one) => one.id === this.route.parts[0]); }
+  get list() { return this.querySelector("st-list"); }
+  willUpdate(changed) {
+    if (!changed.has("route")) return;
+    const [, tab, id] = this.route.parts, wanted = JSON.stringify(this.route.query);
+    if (tab === "requests" && id !== this.shownId) { this.request.clear(); if (id) this.request.run(id); }
+    if (this.wanted !== undefined && this.wanted !== wanted) this.updateComplete.then(() => this.list?.reload());
+    Object.assign(this, { shownId: id, wanted });
+  }
+  ask(cursor) { const { status, id } = this.route.query; return this.app.root.get("/requests", { client: this.client.id, studio: this.app.studio.id, status_class: status, request_id: id, source: id ? undefined : "key", limit: 50, cursor }, { signal: this.signal, quiet: true }); }
+  async follow() { return Boolean(this.list?.items && this.client) && this.list.prepend((await this.ask()).data); }
+  async rotate(key) {
+    if (!await confirm(`Rotate ${key.name}?`, "A second key with the same scopes is issued. The old one works for 24 hours more.", "Rotate", { danger: false })) return;
+    try { const made = await this.app.root.post(`/keys/${key.id}/rotate`, {}); showSecret(`New key of ${key.name}`, made.key, "The old one works for 24 hours more.", () => this.all.run()); } catch (error) { failed(error); }
+  }
+  async revoke(key) {
+    if (!await confirm(`Revoke ${key.name}?`, "Requests with it are refused at once, and its console sessions end. Its endpoints stay.", "Revoke it")) return;
+    try { await this.app.root.post(`/keys/${key.id}/revoke`, {}); toast(`${key.name} is revoked.`); } catch (error) { failed(error); }
+    this.all.run();
+  }
+  async link(client) {
+    let made;
+    try { made = await this.app.root.post(`/clients/${client.id}/console-sessions`, { expires_in: 600 }); } catch (error) { return failed(error); }
+    const left = () => { const seconds = Math.max(0, Math.round((new Date(made.expires_at) - Date.now()) / 1000)); return seconds ? `valid for ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}` : "no longer valid"; };
+    const ticking = setInterval(() => dialog.redraw(), 1000);
+    const dialog = openDialog(`Console of ${client.name}`, () => html`<p>Whoever opens this link works in the partner's console, with the rights of its newest key. It opens once.</p><div class="secret"><input class="mono" readonly aria-label="Link" data-first .value=${made.url} @focus=${(event) => event.target.select()}><p class="row">${copyButton(made.url, "Copy", "btn main")}<span class="soft" role="timer">${left()}</span></p></div>`, { wide: true, onclose: () => clearInterval(ticking) });
+  }
+  keys(client) {
+    const places = new Map(this.all.value.locations.map((row) => [row.id, row.name]));
+    const add = () => keySheet(this.app, { client, locations: this.all.value.locations, done: () => this.all.run() });
+    return html`<p class="row acts"><button class="btn main" @click=${add}>${icon("plus")}New key</button></p>${client.keys.length ? html`<div class="card table-wrap"><table><thead><tr>${["Key", "Scopes", "Locations", "Expires", "Last used", ""].map((name) => html`<th scope="col">${name || html`<span class="gone">Actions</span>`}</th>`)}</tr></thead><tbody>${client.keys.toSorted((a, b) => live(b) - live(a)).map((key) => html`<tr class=${live(key) ? "" : "soft"}><th scope="row">${dot(keyState(key))} ${key.name}<br><code class="faint">${key.prefix}…</code>${live(key) ? nothing : html` ${pill(keyState(key), "idle")}`}</th><td title=${key.scopes.join(", ")}>${scopeText(key.scopes)}</td><td>${key.location_ids === null ? "All" : key.location_ids.map((id) => places.get(id) || "one that is gone").join(", ")}</td><td>${key.expires_at ? html`<st-time day .at=${key.expires_at}></st-time>` : "Never"}</td><td>${key.last_used_at ? html`<st-time .at=${key.last_used_at}></st-time>` : "Never"}</td><td>${live(key) ? html`<span class="row nowrap"><button class="btn small" aria-label="Rotate ${key.name}" @click=${() => this.rotate(key)}>Rotate</button><button class="btn small danger" aria-label="Revoke ${key.name}" @click=${() => this.revoke(key)}>Revoke</button></span>` : nothing}</td></tr>`)}</tbody></table></div>` : empty("No key yet.")}`;
+  }
+  limits(client) {
+    const save = async (event) => {
+      event.preventDefault();
+      const { rate, burst } = event.target.elements;
+      try { await this.app.root.patch(`/clients/${client.id}`, { rate: Number(rate.value), burst: Number(burst.value) }); toast("The limits hold within seconds."); this.all.run(); } catch (error) { failed(error); }
+    };
+    return html`<div class="two-columns"><section class="card"><h2>Limits</h2><form class="stack" @submit=${save}>${field("Requests a second", html`<input name="rate" type="number" min="0.1" step="any" required .value=${String(client.rate)} ?disabled=${!this.app.operator}>`, { hint: "On the long run, all keys together." })}${field("At once", html`<input name="burst" type="number" min="1" required .value=${String(client.burst)} ?disabled=${!this.app.operator}>`, { hint: "How many may come in one moment after a rest." })}
+      ${this.app.operator ? html`<p><button class="btn main">Save</button></p>` : html`<p class="note">Whoever runs the system sets them.</p>`}</form></section>
+      <section class="card"><h2>Last 7 days</h2>${panel(this.week, (value) => html`${bars(value, 60)}<p class="soft">${figures(value)}</p><p>Busiest three hours: <strong>${value.peak}</strong> of ${client.rate} a second</p>${meter(value.peak, client.rate, `${value.peak} of ${client.rate} requests a second`, value.peak > client.rate * 0.8 ? "warn" : "good")}`, { lines: 3 })}</section></div>`;
+  }
+  endpoints(client) {
+    return client.endpoints.length ? html`<ul class="list card flush">${client.endpoints.map((row) => html`<li><a class="item" href=${href("deliveries", [], { endpoint: row.id, show: "all" })}>${dot(row.word)}<span class="one main-line">${row.description || whereOf(row.url)}</span><span class="right">${pill(row.word)}</span><span class="one two soft mono">${whereOf(row.url)}</span><span class="right two faint">${row.event_types.length ? `${row.event_types.length} types` : "all types"}</span></a></li>`)}</ul>` : empty("This partner has no endpoint.", html`<button class="btn" @click=${() => this.link(client)}>Console link</button>`);
+  }
+  requests(client) {
+    const { query } = this.route, pick = (changes) => go(withQuery({ ...this.route, parts: [client.id, "requests"] }, changes));
+    return html`<div class="row acts">${chips("Status", [["", "All"], ["2xx", "2xx"], ["4xx", "4xx"], ["5xx", "5xx"]], query.status || "", (status) => pick({ status }))}<span class="grow"></span>${search("Request id", query.id || "", (id) => pick({ id }))}</div>
+      ${this.shownId ? html`<section class="card" aria-label="Request">${panel(this.request, (row) => (row ? html`<h2>${method(row.method)} ${row.route || "unknown path"} → <span class=${kindOf(row.status)}>${row.status} ${row.error_code || ""}</span></h2>${facts([["Sent", html`<st-time .at=${row.at}></st-time> ${copyChip(row.at, "time", "ISO")}`], ["Took", lasting(row.duration_ms)], ["Request", copyChip(row.request_id, "request's id")], ["Key", html`${row.key_name} <code>${row.key_prefix}…</code>`], ["Sent by", row.source === "console" ? "A console session" : "The integration"]])}${row.error_code ? html`<p><a href="/docs" target="_blank" rel="noopener">The code in the reference</a></p>` : nothing}` : html`<p class="soft">No request with this id in the last seven days.</p>`))}</section>` : nothing}
+      <div class="card flush"><st-list label="Requests" .load=${(cursor) => this.ask(cursor)} .keyOf=${(row) => row.request_id} .to=${(row) => href("partners", [client.id, "requests", row.request_id], query)} .selected=${this.shownId}
+        .row=${(row) => html`${dot(row.status, `${row.status}`)}<span class="one">${method(row.method)} <span class="main-line">${row.route || "unknown path"}</span></span><span class="right">${pill(row.status)}</span><span class="one two soft">${row.error_code ? html`<code class=${kindOf(row.status)}>${row.error_code}</code>` : row.key_name}</span><span class="right two faint">${lasting(row.duration_ms)} · <st-time .at=${row.at}></st-time></span>`}
+        .none=${empty("No request fits.", html`<a class="btn" href=${href("partners", [client.id, "requests"])}>Show all</a>`)}></st-list></div>`;
+  }
+  render() {
+    const tab = this.route.parts[1] || "keys";
+    return html`<div class="sheet-page">${panel(this.all, () => {
+      const { client } = this;
+      if (!client) return empty("This partner is not known here.", html`<a class="btn" href=${href("partners")}>All partners</a>`);
+      const to = (name) => href("partners", [client.id, name]);
+      return html`<p class="crumbs flat"><a href=${href("partners")}>Partners</a></p><div class="head"><h1 class="grow">${client.name}</h1>${copyChip(client.id, "client's id")}<button class="btn" @click=${() => this.link(client)}>Console link</button></div>
+        ${tabs("Partner", [["keys", `Keys ${client.keys.filter(live).length}`, to("keys")], ["limits", "Limits", to("limits")], ["endpoints", `Endpoints ${client.endpoints.length}`, to("endpoints")], ["requests", "Requests", to("requests")]], tab)}
+        ${tab === "keys" ? this.keys(client) : tab === "limits" ? this.limits(client) : tab === "endpoints" ? this.endpoints(client) : this.requests(client)}`;
+    })}</div>`;
+  }
+}
+customElements.define("ops-client", Client);

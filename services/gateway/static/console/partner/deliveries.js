@@ -1,0 +1,174 @@
+// An endpoint's page: its health and deliveries at the left, newest first; one delivery with all attempts at the right.
+import { html, nothing } from "../vendor/lit.js";
+import { copy, copyChip } from "../ui/copy-chip.js";
+import { crumbs, facts, split } from "../ui/detail-pane.js";
+import { confirm } from "../ui/dialog.js";
+import { empty, Load, panel, Piece } from "../ui/element.js";
+import { chips, toggle } from "../ui/filter-bar.js";
+import { poll } from "../ui/live.js";
+import { dot, pill } from "../ui/marks.js";
+import { go, href, withQuery } from "../ui/route.js";
+import { clock, dayWord, lasting, relative } from "../ui/time.js";
+import { timeline } from "../ui/timeline.js";
+import { failed, toast } from "../ui/toast.js";
+import { endpointActs, endpointMenu, errorText, healthFigures, healthWord, pausedPill, readHealth } from "./endpoints.js";
+import { outcomeOf, overdue } from "./outcomes.js";
+import { openRecovery } from "./recovery.js";
+import { endpointName, sentence, whereOf } from "./sentences.js";
+import "../ui/charts.js";
+import "../ui/data-list.js";
+import "../ui/json-tree.js";
+
+// When a failed delivery is tried again, after the attempt before. The last step is the end.
+const SCHEDULE = [5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400];
+const parsed = (text) => { try { return JSON.parse(text); } catch { return null; } };
+
+class Deliveries extends Piece {
+  static properties = { app: {}, route: {} };
+  connectedCallback() {
+    super.connectedCallback();
+    const { app } = this;
+    this.busy = new Set();
+    this.endpoint = new Load(this, (id) => app.api.get(`/webhook-endpoints/${encodeURIComponent(id)}`, {}, { signal: this.signal }));
+    this.health = new Load(this, async () => (await readHealth(app, this.signal, this.id)).get(this.id) || null);
+    this.one = new Load(this, (id) => app.api.get(`/webhook-deliveries/${encodeURIComponent(id)}`, {}, { signal: this.signal }));
+    this.cause = new Load(this, (id) => app.api.get("/requests", { request_id: id }, { signal: this.signal, quiet: true }).then(({ data: [row] }) => row || null));
+    this.nudge = poll(() => this.refresh(), this.signal, { fast: 3, slow: 0 });
+    app.follower?.subscribe(() => setTimeout(() => this.nudge(), 1000), this.signal);
+  }
+  get list() { return this.querySelector("st-list"); }
+  get id() { return this.route.parts[0]; }
+  get status() { return this.route.query.status || ""; }
+  async load(cursor) {
+    const page = await this.app.api.get(`/webhook-endpoints/${this.id}/deliveries`, { order: "desc", status: this.status, limit: 50, cursor }, { signal: this.signal, quiet: Boolean(cursor) });
+    this.app.outcomes.learn(page.data);
+    return page;
+  }
+  async refresh() {
+    if (!this.list?.items) return false;
+    const page = await this.load(undefined);
+    const mark = (rows) => JSON.stringify(rows.slice(0, 50).map((row) => [row.id, row.status, row.attempt_count]));
+    const before = mark(this.list.items);
+    this.list.prepend(page.data);
+    const shown = page.data.find((row) => row.id === this.shownId);
+    if (shown && this.one.value && (shown.attempt_count !== this.one.value.attempt_count || shown.status !== this.one.value.status)) this.one.run(this.shownId);
+    const changed = before !== mark(this.list.items);
+    if (changed) this.health.run();
+    return changed || page.data.some((row) => row.status === "pending" && new Date(row.next_attempt_at) < Date.now() + 60000);
+  }
+  willUpdate(changed) {
+    if (!changed.has("route")) return;
+    const [id, delivery] = this.route.parts;
+    if (id !== this.shownEndpoint) {
+      const reload = this.shownEndpoint !== undefined;
+      this.shownEndpoint = id;
+      for (const load of [this.endpoint, this.health]) load.clear();
+      this.endpoint.run(id).then((row) => row && this.health.run());
+      if (reload) this.updateComplete.then(() => this.list?.reload());
+    } else if (this.shownStatus !== undefined && this.shownStatus !== this.status) this.updateComplete.then(() => this.list?.reload());
+    this.shownStatus = this.status;
+    if (delivery !== this.shownId) {
+      this.shownId = delivery;
+      this.one.clear();
+      this.cause.clear();
+      this.causeOf = null;
+      if (delivery) this.watch(delivery);
+    }
+  }
+  // Until its first attempt is over, a delivery is looked at every moment.
+  async watch(id) {
+    const row = await this.one.run(id);
+    if (!row || id !== this.shownId) return;
+    this.list?.change(row);
+    this.app.outcomes.learn([row]);
+    const wait = row.status === "pending" ? new Date(row.next_attempt_at) - Date.now() : Infinity;
+    if (wait < 60000 && wait > -5000 && !this.signal.aborted) setTimeout(() => { if (id === this.shownId && !document.hidden && !this.signal.aborted) this.watch(id); }, Math.max(700, wait + 700));
+  }
+  event(row) {
+    const event = this.app.outcomes.event(row.event_id);
+    if (event && row.id === this.shownId && this.causeOf !== event.id) { this.causeOf = event.id; if (event.request_id) this.cause.run(event.request_id); else this.cause.set(null); }
+    return event;
+  }
+  // Sends one again and shows what came of it in its row.
+  async retry(row) {
+    this.busy.add(row.id);
+    this.requestUpdate();
+    try {
+      let now = await this.app.api.post(`/webhook-deliveries/${row.id}/retry`);
+      for (let round = 0; round < 40 && now.attempt_count === row.attempt_count; round += 1) {
+        await new Promise((done) => setTimeout(done, 300));
+        now = await this.app.api.get(`/webhook-deliveries/${row.id}`, {}, { signal: this.signal, quiet: true });
+        this.list?.change(now);
+      }
+      if (row.id === this.shownId) { this.one.set(now); go(withQuery(this.route, { attempt: "" }), { replace: true }); }
+      const last = now.attempts.at(-1);
+      return now.status === "succeeded" ? `Delivered: ${last.response_status} in ${last.duration_ms} ms` : `Tried again: ${errorText(last) || "no answer yet"}`;
+    } finally { this.busy.delete(row.id); this.list?.requestUpdate(); this.requestUpdate(); }
+  }
+  async retryOne(row) { try { toast(await this.retry(row)); this.health.run(); } catch (error) { failed(error); } }
+  async retryAll() {
+    const rows = this.list.items.filter((row) => row.status !== "succeeded");
+    if (!await confirm(`Retry ${rows.length}?`, `The ${rows.length} deliveries that are shown are sent again now.`, `Retry ${rows.length}`, { danger: false })) return;
+    let good = 0;
+    for (const row of rows) { try { if ((await this.retry(row)).startsWith("Delivered")) good += 1; } catch (error) { failed(error); break; } }
+    toast(`${good} of ${rows.length} delivered.`);
+    this.health.run();
+  }
+  row(row) {
+    const event = this.app.outcomes.event(row.event_id), last = row.attempts?.at(-1);
+    const answer = !last ? pill("—", "warn") : pill(last.response_status ?? "no answer", last.response_status ? undefined : "bad");
+    return html`${this.busy.has(row.id) ? html`<span class="spin" role="img" aria-label="sending"></span>` : dot(outcomeOf(row))}<span class="one"><code>${row.event_type}</code></span><span class="right">${answer}</span>
+      <span class="one two main-line">${event ? sentence(event, this.app.names) : event === null ? "An event that is no longer kept" : " "}</span>
+      <span class="right two faint">${row.attempt_count}/${SCHEDULE.length + 1} · ${row.status === "pending" && row.attempt_count && !overdue(row) ? html`next <st-time .at=${row.next_attempt_at}></st-time>` : html`<st-time .at=${row.created_at}></st-time>`}</span>`;
+  }
+  side() {
+    const endpoint = this.endpoint.value, write = this.app.may("webhooks:write");
+    if (!endpoint) return html`<div class="side-head">${panel(this.endpoint, () => nothing)}</div>`;
+    const acts = endpointActs(this.app, endpoint, (row) => (row ? this.endpoint.set(row) : go(href("webhooks"))));
+    const health = this.health.value;
+    return html`<div class="side-head"><p class="crumbs flat"><a href=${href("webhooks")}>Webhooks</a></p><div class="row"><h1 class="grow"><a class="plain" href=${href("webhooks", [endpoint.id])}>${endpointName(endpoint)}</a></h1>${write ? html`${toggle("Enabled", endpoint.status === "enabled", acts.enable)}${endpointMenu(acts)}` : nothing}</div>
+      <p class="soft mono where">${whereOf(endpoint.url)}</p>
+      ${panel(this.health, (value) => !value ? nothing : html`<p class="row">${healthWord(endpoint, value)}${pausedPill(value)}</p><st-bars .points=${value.points} .kinds=${["good", "bad"]} .names=${["delivered", "failed"]} label="Deliveries an hour" height="48"></st-bars><p class="faint">Attempts an hour, last 24 h · ${healthFigures(value) || "none yet"}</p>`, { lines: 3 })}
+      <div class="row">${chips("Status", [["", "All"], ["pending", "Waiting", health?.waiting || undefined], ["dead", "Dead", health?.dead || undefined], ["succeeded", "Succeeded"]], this.status, (status) => go(href("webhooks", [this.id], { status })))}${write && ["pending", "dead"].includes(this.status) && this.list?.items?.length ? html`<button class="btn small" @click=${() => this.retryAll()}>Retry ${this.list.items.length}</button>` : nothing}</div></div>
+      <st-list label="Deliveries" .load=${(cursor) => this.load(cursor)} .row=${(row) => this.row(row)} .to=${(row) => href("webhooks", [this.id, row.id], { status: this.status })} .selected=${this.route.parts[1]} @loaded=${() => this.requestUpdate()}
+        .none=${empty(this.status ? `Nothing is ${this.status}.` : "Nothing was sent to it yet.", write && !this.status ? html`<button class="btn" @click=${acts.test}>Send test event</button>` : html`<a class="btn" href=${href("webhooks", [this.id])}>Show all</a>`)}></st-list>`;
+  }
+  overview(endpoint) {
+    const health = this.health.value, acts = endpointActs(this.app, endpoint, (row) => (row ? this.endpoint.set(row) : go(href("webhooks"))));
+    return html`<h1>Overview</h1><p class="row acts"><button class="btn main" @click=${acts.test}>Send test event</button><button class="btn" @click=${() => openRecovery(this.app, endpoint, health?.since)}>Recover…</button><button class="btn" @click=${acts.edit}>Edit</button></p>
+      ${health?.error ? html`<h2 class="over-line">Last error</h2><p class="notice">${errorText(health.error)} · <st-time .at=${health.error.at}></st-time></p>` : nothing}
+      <h2 class="over-line">Settings</h2>${facts([["Address", html`<span class="mono">${endpoint.url}</span>`], ["Endpoint", copyChip(endpoint.id, "endpoint's id")], ["Event types", endpoint.event_types.length ? html`<span class="row">${endpoint.event_types.map((name) => html`<code>${name}</code>`)}</span>` : "All that its key may see"], ["In order", endpoint.fifo ? "Yes, one at a time" : "No, many at once"], ["Rate", endpoint.rate_limit === null ? "No limit" : `${endpoint.rate_limit} a second`], ["Waiting", health && `${health.waiting}${health.capped ? "+" : ""}${health.oldest ? `, the oldest since ${relative(health.oldest)}` : ""}`], ["Created", html`<st-time day .at=${endpoint.created_at}></st-time>`]])}`;
+  }
+  steps(row) {
+    const done = row.attempts.map((attempt, n) => ({ kind: attempt.response_status >= 200 && attempt.response_status < 300 ? "good" : "bad", text: n ? `+${lasting(new Date(attempt.at) - new Date(row.attempts[n - 1].at))}` : clock(attempt.at), title: `Attempt ${n + 1}: ${attempt.response_status ?? attempt.error}`, to: withQuery(this.route, { attempt: n + 1 }), current: n + 1 === this.attempt(row) }));
+    if (row.status !== "pending") return done;
+    const next = { kind: "next", text: overdue(row) ? "held back" : relative(row.next_attempt_at), title: overdue(row) ? "The endpoint is paused: it is tried as soon as it answers" : "The next attempt" };
+    return [...done, next, ...SCHEDULE.slice(Math.min(SCHEDULE.length, done.length)).map((seconds) => ({ kind: "later", text: `+${lasting(seconds * 1000)}` }))];
+  }
+  attempt(row) { return Number(this.route.query.attempt) || row.attempts.length; }
+  curl(row, event, attempt) {
+    const quote = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+    return ["curl -i", "-X POST", "-H 'content-type: application/json'", ...Object.entries(attempt?.request_headers || {}).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`), `-d ${quote(JSON.stringify(event))}`, quote(this.endpoint.value.url)].join(" \\\n  ");
+  }
+  shownAttempt(row, event) {
+    const n = this.attempt(row), attempt = row.attempts[n - 1];
+    if (!attempt) return html`<p class="note">${overdue(row) ? "The endpoint has failed too often and is paused. It is tried again as soon as a trial succeeds; Retry now does not wait." : "Not tried yet."}</p>`;
+    const path = whereOf(this.endpoint.value.url).replace(/^[^/]*/, "") || "/", head = (headers) => Object.entries(headers || {}).map(([name, value]) => html`<div class="j-row"><span class="j-key plain">${name}</span> ${value}</div>`);
+    const body = parsed(attempt.response_body);
+    return html`<h2 class="over-line">Attempt ${n} · ${attempt.response_status ?? "no answer"} · ${attempt.duration_ms} ms · <st-time .at=${attempt.at}></st-time></h2><div class="boxes"><section><h2>Request</h2><div class="json headers"><div class="j-row"><strong>POST ${path}</strong></div>${head(attempt.request_headers)}</div>${event ? html`<st-json .value=${event} depth="2" label="Request body"></st-json>` : nothing}</section>
+      <section><h2>Response</h2>${attempt.response_status === null ? html`<p class="problem flat">${attempt.error || "There was no answer."}</p>` : html`<div class="json headers"><div class="j-row"><strong>${attempt.response_status}</strong></div>${head(attempt.response_headers)}</div>${body && typeof body === "object" ? html`<st-json .value=${body} label="Response body"></st-json>` : html`<pre class="code" tabindex="0">${attempt.response_body || "(empty)"}</pre>`}`}
+      ${this.health.value?.failing ? html`<p class="faint">${this.health.value.waiting}${this.health.value.capped ? "+" : ""} deliveries wait. <button class="link" @click=${() => openRecovery(this.app, this.endpoint.value, this.health.value.since)}>Recover all when it is back</button></p>` : nothing}</section></div>`;
+  }
+  detail(row) {
+    const event = this.event(row), cause = this.cause.value, endpoint = this.endpoint.value, write = this.app.may("webhooks:write");
+    return html`${crumbs([cause && [`Request ${cause.method} ${cause.route} ${cause.status}`, href("requests", [cause.request_id])], event && [`Event ${event.type} #${event.sequence}`, href("events", [event.id])], [`Delivery ${row.sequence}`, null], [endpointName(endpoint), href("webhooks", [this.id])]])}
+      <h1>${event ? sentence(event, this.app.names) : row.event_type}</h1><p class="soft row">${dot(outcomeOf(row))} ${outcomeOf(row)} · <st-time .at=${row.created_at}></st-time> ${copyChip(row.id, "delivery's id")}</p>
+      <p class="row acts">${write ? html`<button class="btn main" ?disabled=${this.busy.has(row.id)} @click=${() => this.retryOne(row)}>${this.busy.has(row.id) ? "Sending…" : "Retry now"}</button>` : nothing}${event ? html`<button class="btn" @click=${() => copy(this.curl(row, event, row.attempts[this.attempt(row) - 1]), "Copied, with its signature")}>Copy as curl</button><a class="btn" href=${href("events", [event.id])}>Event</a>` : nothing}${cause ? html`<a class="btn" href=${href("requests", [cause.request_id])}>Request</a>` : nothing}</p>
+      <h2 class="over-line">Attempts</h2>${timeline("Attempts", this.steps(row))}${this.shownAttempt(row, event)}`;
+  }
+  render() {
+    const [, delivery] = this.route.parts, endpoint = this.endpoint.value;
+    return split({ side: this.side(), label: delivery ? "Delivery" : "Endpoint", close: href("webhooks", [this.id], { status: this.status }), pane: delivery && endpoint ? panel(this.one, (row) => this.detail(row)) : null, hint: endpoint ? html`<div class="overview">${this.overview(endpoint)}</div>` : nothing });
+  }
+}
+customElements.define("partner-deliveries", Deliveries);

@@ -1,0 +1,49 @@
+// <st-calendar>: classes on a time axis. Properties: `rows` (id, start_time, end_time, title, …), `columns` [{ key, title, sub, today }],
+// `columnOf(row)`, `hueOf(row)` 0–7, `text(row)` a line under the title, `fill(row)` 0–1, `to(row)`, `selected`; `pick(column, minute)` for a click into an empty place.
+import { html, nothing, repeat } from "../vendor/lit.js";
+import { Piece, styled } from "./element.js";
+import { clock, minutesOfDay } from "./time.js";
+
+const HOUR = 52;
+// Overlapping rows stand side by side: each gets the first free lane, a group of overlaps shares its number of lanes.
+export function lanes(rows) {
+  const placed = [];
+  let group = [], ends = [], until = -Infinity;
+  const flush = () => { for (const one of group) one.of = ends.length; group = []; ends = []; };
+  for (const row of rows.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
+    if (row.start >= until) flush();
+    let lane = ends.findIndex((end) => end <= row.start);
+    if (lane < 0) lane = ends.push(0) - 1;
+    ends[lane] = row.end;
+    until = Math.max(group.length ? until : -Infinity, row.end);
+    const one = { ...row, lane };
+    group.push(one);
+    placed.push(one);
+  }
+  flush();
+  return placed;
+}
+class Calendar extends Piece {
+  static properties = { rows: {}, columns: {}, selected: {}, columnOf: {}, hueOf: {}, text: {}, fill: {}, to: {}, pick: {}, now: {} };
+  constructor() { super(); Object.assign(this, { rows: [], columns: [], hueOf: () => 0, text: () => "", fill: () => 0, to: () => "#", pick: null }); }
+  connectedCallback() { super.connectedCallback(); this.timer = setInterval(() => this.requestUpdate(), 60000); }
+  disconnectedCallback() { super.disconnectedCallback(); clearInterval(this.timer); }
+  render() {
+    const shaped = this.rows.map((row) => { const start = minutesOfDay(row.start_time), length = Math.max(15, (new Date(row.end_time) - new Date(row.start_time)) / 60000); return { row, start, end: start + length, column: this.columnOf(row) }; });
+    const first = Math.min(7, ...shaped.map((one) => Math.floor(one.start / 60))), last = Math.min(24, Math.max(21, ...shaped.map((one) => Math.ceil(one.end / 60))));
+    const hours = Array.from({ length: last - first }, (_, n) => first + n), y = (minute) => ((minute - first * 60) / 60) * HOUR;
+    const here = minutesOfDay(Date.now());
+    return html`<div class="calendar" ${styled({ "--columns": this.columns.length, "--tall": `${hours.length * HOUR}px` })}><div class="cal-head"><span></span>${this.columns.map((column) => html`<span class=${column.today ? "today" : ""}>${column.title}${column.sub ? html` <small>${column.sub}</small>` : nothing}</span>`)}</div>
+      <div class="cal-body"><div class="hours" aria-hidden="true">${hours.map((hour) => html`<span>${String(hour).padStart(2, "0")}:00</span>`)}</div>
+      ${this.columns.map((column) => html`<div class="cal-column ${column.today ? "today" : ""}" role="group" aria-label="${column.title} ${column.sub || ""}" @click=${this.pick ? (event) => { if (event.target === event.currentTarget) this.pick(column, first * 60 + Math.floor(event.offsetY / (HOUR / 4)) * 15); } : nothing}>
+        ${column.today && here >= first * 60 && here <= last * 60 ? html`<i class="now" ${styled({ top: `${y(here)}px` })}></i>` : nothing}
+        ${repeat(lanes(shaped.filter((one) => one.column === column.key)), (one) => one.row.id, (one) => this.block(one, y))}</div>`)}</div></div>`;
+  }
+  block({ row, start, end, lane, of }, y) {
+    const gone = row.status === "cancelled", fill = Math.min(1, this.fill(row)), text = this.text(row);
+    return html`<a class="block t${this.hueOf(row)} ${gone ? "gone-class" : ""}" data-id=${row.id} href=${this.to(row)} aria-current=${row.id === this.selected ? "true" : nothing} title="${clock(row.start_time)}–${clock(row.end_time)} ${row.title} · ${text}"
+      ${styled({ top: `${y(start) + 1}px`, height: `${((end - start) / 60) * HOUR - 3}px`, left: `calc(${(lane / of) * 100}% + 2px)`, width: `calc(${100 / of}% - 4px)` })} @click=${() => setTimeout(() => document.querySelector(".pane")?.focus({ preventScroll: true }), 60)}>
+      <i class="fill" ${styled({ height: `${fill * 100}%` })}></i><b>${row.title}</b><span>${clock(row.start_time)} · ${text}</span></a>`;
+  }
+}
+customElements.define("st-calendar", Calendar);

@@ -1,0 +1,29 @@
+// Dialogs and sheets. openDialog(title, (dialog) => template, { sheet }) draws again on dialog.redraw(); dialog.close() ends it.
+import { html, render } from "../vendor/lit.js";
+import { icon } from "./marks.js";
+
+export function openDialog(title, body, { sheet = false, wide = false, onclose = () => {} } = {}) {
+  const dialog = document.createElement("dialog");
+  dialog.className = `${sheet ? "sheet" : "modal"} ${wide ? "wide" : ""}`;
+  dialog.setAttribute("aria-label", title);
+  dialog.redraw = () => render(html`<header><h2>${title}</h2><button type="button" class="icon-btn" aria-label="Close" @click=${() => dialog.close()}>${icon("close")}</button></header><div class="dialog-body">${body(dialog)}</div>`, dialog);
+  dialog.addEventListener("close", () => { dialog.remove(); onclose(); });
+  dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+  document.body.append(dialog);
+  dialog.redraw();
+  dialog.showModal();
+  (dialog.querySelector("[data-first]") || dialog.querySelector(".dialog-body input, .dialog-body button"))?.focus();
+  return dialog;
+}
+// Asks before something is destroyed, and says what will happen. Resolves to true or false. `typed` must be typed first.
+export function confirm(title, text, verb, { danger = true, typed = null } = {}) {
+  return new Promise((resolve) => {
+    let yes = false, said = "";
+    const dialog = openDialog(title, () => html`<form @submit=${(event) => { event.preventDefault(); yes = true; dialog.close(); }}><p>${text}</p>
+      ${typed ? html`<label class="field"><span>Type ${typed} to go on</span><input data-first .value=${said} @input=${(event) => { said = event.target.value; dialog.redraw(); }}></label>` : ""}
+      <p class="row end"><button type="button" class="btn" ?data-first=${!typed} @click=${() => dialog.close()}>Keep it</button><button class="btn ${danger ? "danger" : "main"}" ?disabled=${typed && said !== typed}>${verb}</button></p></form>`, { onclose: () => resolve(yes) });
+  });
+}
+// A kebab: [[text, act, danger], …]
+export const menu = (label, acts) => html`<details class="menu" @focusout=${(event) => { if (!event.currentTarget.contains(event.relatedTarget)) event.currentTarget.open = false; }} @keydown=${(event) => { if (event.key === "Escape") { event.stopPropagation(); event.currentTarget.open = false; event.currentTarget.firstElementChild.focus(); } }}>
+  <summary class="icon-btn" aria-label=${label} title=${label}>${icon("more")}</summary><div class="menu-items">${acts.filter(Boolean).map(([text, act, danger]) => html`<button type="button" class=${danger ? "danger" : ""} @click=${(event) => { event.currentTarget.closest("details").open = false; act(); }}>${text}</button>`)}</div></details>`;

@@ -1,0 +1,299 @@
+"""The front desk in a real browser: Today, Week and Members, by mouse, by keyboard and without network."""
+
+import re
+
+from playwright.async_api import Browser, Locator, expect
+
+from shared.wire import new_id
+from tests.harness.browser import Tab, new_tab
+from tests.harness.console_pages import STAFF_PAGES
+from tests.harness.eventually import eventually
+from tests.harness.front_desk import FrontDesk, front_desk
+from tests.harness.system import System
+
+TABLET = {"width": 1024, "height": 768}
+
+
+def check_in(tab: Tab, name: str) -> Locator:
+    return tab.page.get_by_role("button", name=f"Check in {name}")
+
+
+def roster(tab: Tab) -> Locator:
+    return tab.page.get_by_role("list", name="Roster").locator("li strong")
+
+
+def toast(tab: Tab) -> Locator:
+    return tab.page.locator(".toast")
+
+
+async def becomes(desk: FrontDesk, booking_id: str, status: str) -> None:
+    async def is_so() -> bool:
+        return await desk.status_of(booking_id) == status
+
+    await eventually(is_so)
+
+
+async def test_staff_land_on_today_and_check_in_with_one_click(tab: Tab, system: System) -> None:
+    """The class that comes next is open, its roster inside a tablet's screen; Undo takes it back."""
+    desk = await front_desk(system)
+    ada, *_ = await desk.book("Ada King", "Bo Okafor", "Cleo Larsen")
+    await tab.page.set_viewport_size(TABLET)  # type: ignore[arg-type]
+    await desk.open(tab)
+    assert (
+        tuple(await tab.page.locator("#nav a").evaluate_all("all => all.map(a => a.dataset.page)"))
+        == STAFF_PAGES
+    )
+    await expect(tab.page.get_by_role("heading", name="Power Yoga")).to_be_visible()
+    await expect(tab.page.locator(".desk-head")).to_contain_text("Main Floor · with Maya")
+    box = await tab.page.get_by_role("list", name="Roster").bounding_box()
+    assert box and box["y"] + box["height"] <= TABLET["height"] and box["x"] + box["width"] <= TABLET["width"]
+    # The whole row is the target, not only the word at its end.
+    await check_in(tab, "Ada King").click(position={"x": 20, "y": 20})
+    await expect(toast(tab)).to_contain_text("Ada King is in.")
+    await becomes(desk, ada, "checked_in")
+    await expect(roster(tab)).to_have_text(["Bo Okafor", "Cleo Larsen", "Ada King"])
+    await tab.page.get_by_role("button", name="Undo", exact=True).first.click()
+    await becomes(desk, ada, "confirmed")
+    await expect(roster(tab)).to_have_text(["Ada King", "Bo Okafor", "Cleo Larsen"])
+
+
+async def test_the_row_changes_before_the_server_answers(tab: Tab, system: System) -> None:
+    """And changes back, with a reason, if the server refuses."""
+    desk = await front_desk(system)
+    await desk.book("Ada King", "Bo Okafor")
+    await desk.open(tab)
+    await expect(roster(tab)).to_have_count(2)
+    refusal = {"error": {"code": "invalid_state_transition", "message": "Not allowed now.", "details": {}}}
+    await tab.page.route("**/check-in", lambda route: route.fulfill(status=409, json=refusal))
+    await check_in(tab, "Ada King").click()
+    await expect(toast(tab).filter(has_text="Not allowed now.")).to_be_visible()
+    await expect(check_in(tab, "Ada King")).to_be_visible()
+
+
+async def test_the_desk_works_by_keyboard_alone(tab: Tab, system: System) -> None:
+    """The first row has the focus; Space checks in, letters filter, Enter takes the first, Esc shows all."""
+    desk = await front_desk(system)
+    ada, bo, cleo = await desk.book("Ada King", "Bo Okafor", "Cleo Larsen")
+    await desk.open(tab)
+    await expect(check_in(tab, "Ada King")).to_be_focused()
+    await tab.page.keyboard.press("Space")
+    await becomes(desk, ada, "checked_in")
+    await expect(check_in(tab, "Bo Okafor")).to_be_focused()
+    await tab.page.keyboard.type("cl")
+    await expect(roster(tab)).to_have_text(["Cleo Larsen"])
+    await tab.page.keyboard.press("Enter")
+    await becomes(desk, cleo, "checked_in")
+    await tab.page.keyboard.press("Escape")
+    await expect(roster(tab)).to_have_text(["Bo Okafor", "Ada King", "Cleo Larsen"])
+    await expect(check_in(tab, "Bo Okafor")).to_be_focused()
+    await tab.page.keyboard.press("Space")
+    await becomes(desk, bo, "checked_in")
+
+
+async def test_check_ins_wait_while_there_is_no_network(tab: Tab, system: System) -> None:
+    """The last data stays, what was clicked is shown, and it is sent when the network is back."""
+    desk = await front_desk(system)
+    ada, bo = await desk.book("Ada King", "Bo Okafor")
+    await desk.open(tab)
+    await expect(roster(tab)).to_have_count(2)
+    await tab.page.context.set_offline(True)
+    await check_in(tab, "Ada King").click()
+    await check_in(tab, "Bo Okafor").click()
+    await expect(tab.page.locator(".offline")).to_contain_text("Offline since")
+    await expect(tab.page.locator(".offline")).to_contain_text("2 changes wait")
+    await tab.page.get_by_role("button", name="Undo the check-in of Bo Okafor").click()
+    await expect(tab.page.locator(".offline")).to_contain_text("1 change waits")
+    await tab.page.context.set_offline(False)
+    await becomes(desk, ada, "checked_in")
+    await expect(tab.page.locator(".offline")).to_have_count(0)
+    assert await desk.status_of(bo) == "confirmed"
+
+
+async def test_another_tablet_sees_it(tab: Tab, browser: Browser, system: System) -> None:
+    """Without a reload, and without a button for it."""
+    desk = await front_desk(system)
+    await desk.book("Ada King", "Bo Okafor")
+    await desk.open(tab)
+    await expect(check_in(tab, "Ada King")).to_be_visible()
+    async with new_tab(browser) as other:
+        await desk.open(other)
+        await check_in(other, "Ada King").click()
+        await expect(tab.page.get_by_role("button", name="Undo the check-in of Ada King")).to_be_visible()
+    assert await tab.page.get_by_role("button", name="Refresh").count() == 0
+
+
+async def test_a_walk_in_is_found_by_three_letters(tab: Tab, system: System) -> None:
+    """What they pay with is shown before; somebody new needs a name and an email."""
+    desk = await front_desk(system)
+    await desk.open(tab)
+    await tab.page.get_by_role("button", name="Walk-in", exact=True).click()
+    sheet = tab.page.get_by_role("dialog")
+    await sheet.get_by_label("Find a member").fill("dan")
+    await sheet.get_by_role("button", name="Dana Moreau").click()
+    await expect(sheet).to_contain_text("Pays with:")
+    await sheet.get_by_role("button", name="Book and check in").click()
+    await expect(tab.page.get_by_role("button", name="Undo the check-in of Dana Moreau")).to_be_visible()
+    await tab.page.get_by_role("button", name="Walk-in", exact=True).click()
+    await sheet.get_by_label("Find a member").fill("Zoe Quist")
+    await sheet.get_by_role("button", name="New: Zoe Quist").click()
+    await expect(sheet.get_by_label("Last name")).to_have_value("Quist")
+    await sheet.get_by_label("Email").fill("zoe@example.com")
+    await sheet.get_by_role("button", name="Only book").click()
+    # A new member has neither membership nor credits, but this class costs none.
+    await expect(check_in(tab, "Zoe Quist").or_(sheet.locator(".problem"))).to_be_visible()
+
+
+async def test_a_full_class_takes_a_walk_in_to_the_waitlist_or_gets_a_seat_more(
+    tab: Tab, system: System
+) -> None:
+    """The second is for managers. Promoting out of turn tells partners."""
+    desk = await front_desk(system, seats=1)
+    ada, bo, cleo = await desk.book("Ada King", "Bo Okafor", "Cleo Larsen")
+    await desk.open(tab, "manager")
+    waiting = tab.page.get_by_role("list", name="Waitlist").locator("li strong")
+    await expect(waiting).to_have_text(["Bo Okafor", "Cleo Larsen"])
+    await tab.page.get_by_role("button", name="Walk-in", exact=True).click()
+    sheet = tab.page.get_by_role("dialog")
+    await sheet.get_by_label("Find a member").fill("dana")
+    await sheet.get_by_role("button", name="Dana Moreau").click()
+    await expect(sheet.get_by_role("button", name="Raise capacity to 2")).to_be_visible()
+    await sheet.get_by_role("button", name="Add to waitlist").click()
+    await expect(waiting).to_have_text(["Bo Okafor", "Cleo Larsen", "Dana Moreau"])
+    await tab.page.get_by_role("button", name="Promote Cleo Larsen").click()
+    await tab.page.get_by_role("button", name="Raise to 2 and promote").click()
+    await expect(check_in(tab, "Cleo Larsen")).to_be_visible()
+    await tab.page.get_by_role("button", name="Skip Bo Okafor").click()
+    await expect(waiting).to_have_text(["Dana Moreau"])
+    assert [await desk.status_of(one) for one in (ada, bo, cleo)] == ["confirmed", "cancelled", "confirmed"]
+    path = f"/studios/{desk.studio_id}/events"
+
+    async def told() -> bool:
+        events = (await desk.api.get(path, limit=200)).json()["data"]
+        about = {
+            event["type"]
+            for event in events
+            if event["data"]["object"].get("member_id") == desk.members["Cleo Larsen"]
+        }
+        return {"booking.confirmed", "waitlist.updated"} <= about
+
+    await eventually(told)
+
+
+async def test_a_seat_given_back_goes_to_the_waitlist_with_a_word(tab: Tab, system: System) -> None:
+    """The late cancel is listed with its fee, which only a manager waives."""
+    desk = await front_desk(system, seats=1)
+    ada, _ = await desk.book("Ada King", "Bo Okafor")
+    await desk.open(tab, "manager")
+    await expect(tab.page.get_by_role("list", name="Waitlist").locator("li strong")).to_have_text(
+        ["Bo Okafor"]
+    )
+    await desk.api.post(f"/studios/{desk.studio_id}/bookings/{ada}/cancel", {})
+    await expect(toast(tab)).to_contain_text("Bo Okafor got the seat that Ada King gave back.")
+    late = tab.page.get_by_role("list", name="Late cancels")
+    await expect(late).to_contain_text("Ada King")
+    await expect(late).to_contain_text("5.00 EUR fee")
+    await late.get_by_role("button", name="Waive the fee of Ada King").click()
+    await tab.page.get_by_role("button", name="Waive it").click()
+    await expect(late).to_contain_text("5.00 EUR waived")
+
+
+async def test_no_shows_are_marked_together_once_the_class_has_begun(tab: Tab, system: System) -> None:
+    """Not before, and who is unticked stays. Somebody who comes after all is checked in."""
+    desk = await front_desk(system)
+    await desk.book("Ada King")
+    begun = await desk.add_class("Early Flow", -5)
+    line = {"object": "booking", "class_id": begun, "status": "confirmed"}
+    names = ("Bo Okafor", "Cleo Larsen")
+    booked = [line | {"id": new_id(), "member_id": desk.members[name]} for name in names]
+    await system.import_lines(booked, desk.studio_id)
+    bo, cleo = (str(one["id"]) for one in booked)
+    await desk.open(tab)
+    await tab.page.locator(f'.class-item[data-id="{desk.class_id}"]').click()
+    await expect(check_in(tab, "Ada King")).to_be_visible()
+    assert await tab.page.get_by_role("button", name="as no-show").count() == 0
+    await tab.page.locator(f'.class-item[data-id="{begun}"]').click()
+    await tab.page.get_by_role("button", name="Mark the other 2 as no-show").click()
+    await tab.page.get_by_role("dialog").get_by_label("Cleo Larsen").uncheck()
+    await tab.page.get_by_role("button", name="Mark 1 as no-show").click()
+    await becomes(desk, bo, "no_show")
+    assert await desk.status_of(cleo) == "confirmed"
+    await expect(tab.page.locator(".person-row", has_text="Bo Okafor")).to_contain_text("no-show")
+    await check_in(tab, "Bo Okafor").click()
+    await becomes(desk, bo, "checked_in")
+
+
+async def test_a_class_is_made_and_changed_and_cancelled_in_the_week(tab: Tab, system: System) -> None:
+    """The calendar shows it at once, with its people beside it, and by the agenda on a phone."""
+    desk = await front_desk(system)
+    await desk.book("Ada King")
+    await desk.open(tab)
+    await tab.show("week")
+    block = tab.page.locator(".block", has_text="Power Yoga")
+    await block.click()
+    pane = tab.page.locator(".pane")
+    await expect(pane).to_contain_text("Ada King")
+    await pane.get_by_role("button", name="One seat more").click()
+    await expect(block).to_contain_text("1/9")
+    await tab.page.get_by_role("button", name="New class").click()
+    sheet = tab.page.get_by_role("dialog")
+    await sheet.get_by_label("Class type").select_option(label="Power Yoga")
+    await expect(sheet.get_by_label("Title")).to_have_value("Power Yoga")
+    await sheet.get_by_label("Title").fill("Late Flow")
+    await sheet.get_by_label("Begins").fill("20:00")
+    await sheet.get_by_role("button", name="Create class").click()
+    await expect(tab.page.locator(".block", has_text="Late Flow")).to_be_visible()
+    await block.click()
+    await pane.get_by_role("button", name="Cancel class…").click()
+    await expect(tab.page.get_by_role("dialog")).to_contain_text("1 person has booked")
+    await tab.page.get_by_role("button", name="Cancel class", exact=True).click()
+    await expect(block).to_contain_text("cancelled")
+    await tab.page.set_viewport_size({"width": 390, "height": 844})
+    await tab.page.keyboard.press("Escape")
+    await expect(tab.page.locator(".agenda")).to_contain_text("Late Flow")
+    assert await tab.page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+async def test_a_member_is_found_and_has_a_page(tab: Tab, system: System) -> None:
+    """By name, email or phone as one types; bookings, memberships and purchases are on it."""
+    desk = await front_desk(system)
+    await desk.book("Ada King")
+    await desk.open(tab, "manager")
+    await tab.show("members")
+    await tab.page.get_by_label("Name, email or phone").fill("ada")
+    rows = tab.page.locator("st-list a.item")
+    await expect(rows).to_have_count(1)
+    await rows.first.click()
+    pane = tab.page.locator(".pane")
+    await expect(pane.get_by_role("heading", name="Ada King")).to_be_visible()
+    await expect(pane).to_contain_text("Power Yoga")
+    await pane.get_by_role("button", name="Pause").click()
+    await expect(pane.get_by_role("button", name="Resume")).to_be_visible()
+    await pane.get_by_role("button", name="Record purchase").click()
+    await tab.page.get_by_role("button", name="Record", exact=True).click()
+    await expect(pane).to_contain_text("5 credits")
+    await pane.get_by_label("More for this member").click()
+    await pane.get_by_role("button", name="Erase…").click()
+    erase = tab.page.get_by_role("button", name="Erase", exact=True)
+    await expect(erase).to_be_disabled()
+    await tab.page.get_by_role("dialog").get_by_role("textbox").fill("Ada King")
+    await erase.click()
+    await expect(pane.get_by_role("heading", name=re.compile("Ada King"))).to_have_count(0)
+
+
+async def test_a_desk_at_rest_asks_three_times_a_minute(tab: Tab, system: System) -> None:
+    """Ten minutes of the page's own clock, in which nothing happens."""
+    desk = await front_desk(system)
+    await desk.book("Ada King")
+    await tab.page.clock.install()
+    await desk.open(tab)
+    await expect(check_in(tab, "Ada King")).to_be_visible()
+    sent: list[str] = []
+    tab.page.on("request", lambda request: sent.append(request.url))
+    counts = []
+    for _ in range(15):
+        for _ in range(4):
+            await tab.page.clock.run_for(15_000)
+            await tab.page.wait_for_timeout(50)  # real time, for the answers
+        counts.append(len(sent))
+    assert counts[-1] - counts[4] <= 30
+    assert counts[-1] > counts[4], "control: it does ask"

@@ -1,0 +1,254 @@
+"""The partner engineer while debugging: request, event, delivery, attempt, endpoint, by clicks alone."""
+
+import re
+from typing import Any
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.harness import import_lines
+from tests.harness.browser import Tab
+from tests.harness.console_pages import PARTNER_PAGES, book, class_of_today, open_partner_console, scheduled
+from tests.harness.receiver import answering, ok, receiving
+from tests.harness.system import System
+
+# More than a page of deliveries, the most that the console reads at once.
+MANY = 220
+# What is read on a page outside of chips, payloads and code, in every element.
+SEEN_TEXT = """() => {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const found = [];
+  for (let node; (node = walker.nextNode());) {
+    if (!node.parentElement.closest('.chip, .json, pre, script, noscript')) found.push(node.data);
+  }
+  return found.join('\\n');
+}"""
+UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-")
+
+
+def crumb(page: Page, text: str) -> Any:
+    return page.locator(".pane .crumbs a", has_text=text)
+
+
+async def test_the_chain_is_walked_both_ways_by_clicks_alone(tab: Tab, system: System) -> None:
+    """request → event → delivery → attempt → endpoint, and back; each address opens the same view."""
+    key = await system.key()
+    made = await class_of_today(system, title="Power Yoga", name="Ada")
+    async with receiving() as receiver:
+        receiver.response = answering(500, text='{"message": "could not connect"}')
+        body = {"url": receiver.url, "description": "legacy CRM", "event_types": ["booking.created"]}
+        await system.partner(key).create("/webhook-endpoints", body)
+        await book(system, key, made)
+        await receiver.until_count(1)
+    await open_partner_console(tab, system, key)
+    page = tab.page
+    await tab.show("requests")
+    await page.locator("a.item", has_text="/bookings").click()
+    pane = page.locator(".pane")
+    await expect(pane.locator("h1")).to_contain_text("201")
+    await pane.locator("a.item", has_text="booking.created").click()
+    await expect(pane.locator("h1")).to_contain_text("booked Power Yoga")
+    await pane.locator("a.item", has_text="legacy CRM").first.click()
+    await expect(page.locator(".side h1")).to_have_text("legacy CRM")
+    await pane.get_by_role("link", name="Attempt 1: 500").click()
+    await expect(pane).to_contain_text("webhook-signature")
+    await expect(pane).to_contain_text("could not connect")
+    address = page.url
+    await crumb(page, "booking.created").click()
+    await expect(pane.locator("h1")).to_contain_text("booked Power Yoga")
+    await crumb(page, "POST /bookings").click()
+    await expect(pane.locator("h1")).to_contain_text("/bookings")
+    await page.goto(address)
+    await page.reload()
+    await expect(pane).to_contain_text("could not connect")
+    await crumb(page, "legacy CRM").click()
+    await expect(page.locator(".overview")).to_contain_text("Send test event")
+
+
+async def test_the_newest_of_many_deliveries_is_the_first_row_and_its_event_tells_it(
+    tab: Tab, system: System
+) -> None:
+    """An event that was delivered is never shown as not delivered, however many were before."""
+    key = await system.key()
+    async with receiving() as receiver:
+        endpoint = await system.partner(key).create("/webhook-endpoints", {"url": receiver.url})
+        await system.import_lines([import_lines.member() for _ in range(MANY)], send_events=True)
+        await receiver.until_count(MANY, seconds=60)
+        receiver.response = answering(204)
+        await open_partner_console(tab, system, key)
+        await tab.show("webhooks")
+        await tab.page.locator(".endpoint h2 a").click()
+        await expect(tab.page.locator("a.item")).not_to_have_count(0)
+        await tab.page.get_by_role("button", name="Send test event").click()
+        await expect(tab.page.locator("a.item").first).to_contain_text("webhook.test")
+        await expect(tab.page.locator("a.item").first).to_contain_text("204")
+        await expect(tab.page.locator(".pane .timeline .good")).to_have_count(1)
+        await tab.page.get_by_role("link", name="Event", exact=True).click()
+        await expect(tab.page.locator(".pane a.item", has_text="Attempt 1")).to_contain_text("204")
+        link = await tab.page.locator(".pane a.item").first.get_attribute("href")
+        assert endpoint["id"] in (link or "")
+
+
+async def test_a_failing_endpoint_is_red_and_a_retry_changes_its_row_in_place(
+    tab: Tab, system: System
+) -> None:
+    """On Webhooks and Home within seconds; the retry turns the row green without a reload."""
+    key = await system.key()
+    async with receiving() as receiver:
+        receiver.response = answering(500, text="the receiver is broken")
+        body = {"url": receiver.url, "description": "Orders"}
+        endpoint = await system.partner(key).create("/webhook-endpoints", body)
+        await open_partner_console(tab, system, key)
+        page = tab.page
+        await tab.show("webhooks")
+        await system.partner(key).post(f"/webhook-endpoints/{endpoint['id']}/test")
+        await expect(page.locator(".endpoint.failing .state.bad")).to_contain_text("Failing since")
+        await expect(page.locator('#nav a[data-page="webhooks"] .badge')).to_have_text("1")
+        await tab.show("home")
+        await expect(page.locator(".lines li", has_text="Orders")).to_contain_text(
+            "500 the receiver is broken"
+        )
+        await page.locator(".lines li", has_text="Orders").get_by_role("link").click()
+        await page.locator("a.item").first.click()
+        await expect(page.locator(".pane pre")).to_have_text("the receiver is broken")
+        receiver.response = ok
+        await page.get_by_role("button", name="Retry now").click()
+        await expect(page.locator("a.item .dot").first).to_have_class(re.compile("good"))
+        await expect(page.locator(".pane .timeline a").last.locator("i")).to_have_class(re.compile("good"))
+        await expect(page.locator(".side .state")).not_to_contain_text("Failing")
+
+
+async def test_an_endpoint_is_made_with_chosen_types_and_tested_in_one_sheet(
+    tab: Tab, system: System
+) -> None:
+    """No typed enum, the secret once, and what the receiver answered to the first test."""
+    await open_partner_console(tab, system, await system.key())
+    page = tab.page
+    await tab.show("webhooks")
+    async with receiving() as receiver:
+        await page.get_by_role("button", name="Add endpoint").first.click()
+        sheet = page.get_by_role("dialog")
+        await sheet.get_by_label("Address").fill("ftp://example.com")
+        await expect(sheet).to_contain_text("Only https")
+        await sheet.get_by_label("Address").fill(receiver.url)
+        await sheet.get_by_role("button", name="Only some").click()
+        await sheet.get_by_label("Search event types").fill("checked")
+        await sheet.get_by_label("booking.checked_in").check()
+        await sheet.get_by_role("button", name="Create").click()
+        secret = await sheet.locator(".secret code").inner_text()
+        assert secret.startswith("whsec_")
+        await expect(sheet.locator("pre")).to_contain_text(secret)
+        await sheet.get_by_role("button", name="Send test event").click()
+        await expect(sheet.locator(".tested")).to_contain_text("200 in")
+        await sheet.get_by_role("link", name="Open its page").click()
+        await expect(page.locator(".overview")).to_contain_text("booking.checked_in")
+        assert secret not in await page.content()
+        await page.locator(".side summary").click()
+        await page.get_by_role("button", name="Rotate secret").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Rotate").click()
+        renewed = await page.locator("dialog .secret code").inner_text()
+        assert renewed.startswith("whsec_") and renewed != secret
+
+
+async def test_a_refused_request_is_explained(tab: Tab, system: System) -> None:
+    """409 is amber, its code leads to the reference; the histogram counts it, and its span filters."""
+    key = await system.key()
+    made = await class_of_today(system)
+    await book(system, key, made)
+    refused = await system.partner(key).book(made.class_ids[0], made.member_ids[0])
+    assert refused.status == 409
+    await open_partner_console(tab, system, key)
+    page = tab.page
+    await tab.show("requests")
+    row = page.locator("a.item", has_text="already_booked")
+    await expect(row.locator(".dot")).to_have_class(re.compile("warn"))
+    await expect(page.locator("st-bars .bar-warn")).to_have_count(1)
+    await row.click()
+    await expect(page.locator(".pane .notice")).to_contain_text("already")
+    link = page.get_by_role("link", name="already_booked in the reference")
+    assert await link.get_attribute("href") == "/docs#create_booking/error/already_booked"
+    await page.keyboard.press("Escape")
+    await expect(page.locator(".pane.hint")).to_be_visible()
+    box = await page.locator("st-bars svg").bounding_box()
+    assert box is not None
+    await page.mouse.move(box["x"] + 2, box["y"] + 20)
+    await page.mouse.down()
+    await page.mouse.move(box["x"] + 60, box["y"] + 20)
+    await page.mouse.up()
+    await expect(page.locator(".side")).to_contain_text("No request fits.")
+    await page.get_by_role("link", name="Show all").click()
+    await expect(row).to_be_visible()
+
+
+@pytest.mark.parametrize("kind", ["request", "event", "delivery", "booking"])
+async def test_a_pasted_id_opens_its_page(tab: Tab, system: System, kind: str) -> None:
+    """Ctrl K, paste, Enter."""
+    key = await system.key()
+    made = await class_of_today(system, title="Power Yoga")
+    async with receiving() as receiver:
+        await system.partner(key).post("/webhook-endpoints", {"url": receiver.url})
+        booking = await book(system, key, made)
+        await receiver.until(lambda one: one.count >= 1)
+    client = system.partner(key)
+    event = (await client.get("/events?type=booking.created")).json()["data"][0]
+    delivery = (await client.get(f"/webhook-deliveries?event_id={event['id']}")).json()["data"][0]
+    pasted = {
+        "request": event["request_id"],
+        "event": event["id"],
+        "delivery": delivery["id"],
+        "booking": booking,
+    }
+    await open_partner_console(tab, system, key)
+    await tab.page.keyboard.press("Control+k")
+    await tab.page.get_by_role("combobox").fill(pasted[kind])
+    await expect(
+        tab.page.get_by_role("option", name=kind if kind != "event" else "booking.created")
+    ).to_be_visible()
+    await tab.page.keyboard.press("Enter")
+    shown = {"request": "/bookings", "booking": "Power Yoga"}.get(kind, "booked Power Yoga")
+    await expect(tab.page.locator(".pane h1")).to_contain_text(shown)
+
+
+async def test_no_id_is_seen_outside_of_chips_and_payloads(tab: Tab, system: System) -> None:
+    """Names instead, on every page and in every pane."""
+    key = await system.key()
+    made = await class_of_today(system, title="Power Yoga", name="Grace")
+    async with receiving() as receiver:
+        await system.partner(key).post("/webhook-endpoints", {"url": receiver.url, "description": "Orders"})
+        await book(system, key, made)
+        await receiver.until_count(1)
+    await open_partner_console(tab, system, key)
+    for page in PARTNER_PAGES:
+        await tab.show(page)
+        if page in ("requests", "events"):
+            await tab.page.locator("a.item").first.click()
+        if page == "webhooks":
+            await tab.page.locator(".endpoint h2 a").click()
+            await tab.page.locator("a.item").first.click()
+        if page == "schedule":
+            await (await scheduled(tab, "Power Yoga")).click()
+            await expect(tab.page.locator(".pane")).to_contain_text("Grace")
+        await expect(tab.page.locator(".skeleton")).to_have_count(0)
+        text = await tab.page.evaluate(SEEN_TEXT)
+        assert UUID.search(text) is None, (page, UUID.search(text), text)
+
+
+async def test_a_class_opens_beside_the_calendar_and_is_never_below_it(tab: Tab, system: System) -> None:
+    """At 1024 × 768 the roster is in view, the focus is in the pane, and Esc closes it."""
+    key = await system.key()
+    made = await class_of_today(system, title="Power Yoga", name="Grace")
+    await book(system, key, made)
+    await open_partner_console(tab, system, key)
+    await tab.page.set_viewport_size({"width": 1024, "height": 768})
+    await tab.show("schedule")
+    await (await scheduled(tab, "Power Yoga")).focus()
+    await tab.page.keyboard.press("Enter")
+    await expect(tab.page.locator(".pane .people li")).to_contain_text("Grace")
+    box = await tab.page.locator(".pane .people").bounding_box()
+    assert box is not None and box["y"] + box["height"] <= 768 and box["x"] + box["width"] <= 1024
+    await expect(tab.page.locator(".pane")).to_be_focused()
+    await tab.page.keyboard.press("Escape")
+    await expect(tab.page.locator(".pane")).to_have_count(0)
+    await tab.page.set_viewport_size({"width": 390, "height": 844})
+    await expect(tab.page.locator(".agenda a.item", has_text="Power Yoga")).to_be_visible()
+    assert await tab.page.evaluate("document.documentElement.scrollWidth") <= 390
