@@ -38,6 +38,7 @@ _SCALARS: Final = {"string": "string", "integer": "number", "number": "number", 
 # Options of a call are given in the same object as its fields.
 _OPTIONS: Final = frozenset({"idempotencyKey", "signal", "timeout"})
 _INDENT: Final = "  "
+_WIDTH: Final = 110
 
 
 def files(document: Document) -> dict[Path, str]:
@@ -127,7 +128,7 @@ class _Printer:
             fields = (*operation.query, *(operation.body or ()))
             for field in fields:
                 used |= _named(field.type)
-            used |= {name for name in (operation.returns, operation.item) if name}
+            used |= {name for name in (operation.returns, operation.item if operation.paged else None) if name}
             if fields:
                 parts += self._params(operation, fields)
             methods += self._method(operation, fields)
@@ -200,7 +201,7 @@ class _Printer:
     def _method(self, operation: Operation, fields: tuple[Field, ...]) -> list[str]:
         name = _method_name(operation.id)
         ids = [_method_name(field.name) for field in operation.path_fields]
-        returns = "void" if operation.returns is None else operation.returns
+        returns = operation.returns or "void"
         required = any(field.required for field in fields)
         if fields:
             given = f"params: {_params_name(operation)}" + ("" if required else " = {}")
@@ -245,8 +246,11 @@ class _Printer:
 
 
 def _enum(enum: Enum) -> str:
-    values = "".join(f'\n{_INDENT}| "{value}"' for value in enum.values)
-    return "\n".join(["", *_comment(enum.description, ""), f"export type {enum.name} ={values};"])
+    values = [f'"{value}"' for value in enum.values]
+    printed = f"export type {enum.name} = {' | '.join(values)};"
+    if len(printed) > _WIDTH:
+        printed = "\n".join([f"export type {enum.name} =", *(f"{_INDENT}| {value}" for value in values)]) + ";"
+    return "\n".join(["", *_comment(enum.description, ""), printed])
 
 
 def _described(operation: Operation) -> str:

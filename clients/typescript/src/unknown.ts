@@ -1,0 +1,20 @@
+import { EVENT_TYPES } from "./generated/events.js";
+import type { Event } from "./generated/events.js";
+
+/** A text that this version of the package does not know: an API that is newer may send other values. */
+export type UnknownValue = string & Record<never, never>;
+
+const KNOWN: ReadonlySet<string> = new Set(EVENT_TYPES);
+
+/** The event as its kind is typed, or as `Unknown` if this version of the package does not know its kind. */
+export function typedEvent(raw: Record<string, unknown>): Event {
+  if (typeof raw["type"] === "string" && KNOWN.has(raw["type"])) return raw as unknown as Event;
+  return { ...raw, type: "unknown", raw } as unknown as Event;
+}
+
+/** A response that is an event, or a page of them. */
+export function withUnknownKinds(body: unknown): unknown {
+  const found = body as { object?: unknown; data?: Record<string, unknown>[] };
+  if (found.object !== "list" || !Array.isArray(found.data)) return typedEvent(body as Record<string, unknown>);
+  return { ...found, data: found.data.map(typedEvent) };
+}
