@@ -1,4 +1,4 @@
-"""Reads the OpenAPI document into what clients are printed from: operations, models, event kinds, error codes.
+"""Reads the OpenAPI document into what clients are printed from: operations, models, events and error codes.
 
 A printer (`python.py`, `typescript.py`) decides how each of these looks in its language, and nothing else.
 """
@@ -27,7 +27,7 @@ EVENT_KIND, SCOPE = "EventKind", "Scope"
 
 
 class Scalar(Struct, frozen=True):
-    """`name` is string, integer, number, boolean or any; `format` is date-time, date, decimal, uuid, email, …."""
+    """`name` is string, integer, number, boolean or any; `format` is date-time, date, decimal, uuid…"""
 
     name: str
     format: str | None = None
@@ -44,6 +44,8 @@ class Nullable(Struct, frozen=True):
 
 
 class ListOf(Struct, frozen=True):
+    """In a query it is sent as one text, joined by commas."""
+
     of: "Type"
 
 
@@ -74,7 +76,7 @@ class Field(Struct, frozen=True):
 
 
 class Model(Struct, frozen=True):
-    """`sent` models are parts of request bodies, `received` ones of responses. A few are both: whoever sends back
+    """`sent` models are parts of requests, `received` ones of responses. A few are both: whoever sends back
     what it received must not lose the properties that it does not know.
     """
 
@@ -92,7 +94,7 @@ class Enum(Struct, frozen=True):
 
 
 class Operation(Struct, frozen=True):
-    """`returns` is "" for an empty response. `item` is the model of a list's rows; `paged` says that it has pages.
+    """`returns` is "" for an empty response. `item` is the model of a list's rows; `paged`: it has pages.
 
     `writes` says that the client sends an Idempotency-Key with every attempt. `shown_once` names the field of
     the response that is null in a replay.
@@ -237,6 +239,8 @@ class _Reader:
             case "object":
                 values = schema.get("additionalProperties", {})
                 return MapOf(self._type(values if isinstance(values, dict) else {}, name, closed=closed))
+            case "string" if closed and "(," in schema.get("pattern", ""):
+                return ListOf(Scalar("string", "uuid"))
             case "string" if schema.get("pattern") == _DECIMAL:
                 return Scalar("string", "decimal")
             case str(scalar):
