@@ -36,7 +36,7 @@ HEAD: Final = (
 )
 _SCALARS: Final = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean"}
 # Options of a call are given in the same object as its fields.
-_OPTIONS: Final = frozenset({"idempotencyKey", "signal", "timeout"})
+_OPTIONS: Final = frozenset({"idempotencyKey", "retries", "signal", "timeout"})
 _INDENT: Final = "  "
 _WIDTH: Final = 110
 
@@ -128,7 +128,9 @@ class _Printer:
             fields = (*operation.query, *(operation.body or ()))
             for field in fields:
                 used |= _named(field.type)
-            used |= {name for name in (operation.returns, operation.item if operation.paged else None) if name}
+            used |= {
+                name for name in (operation.returns, operation.item if operation.paged else None) if name
+            }
             if fields:
                 parts += self._params(operation, fields)
             methods += self._method(operation, fields)
@@ -236,7 +238,7 @@ class _Printer:
                 return f"{self._type(of, sent=sent)} | null"
             case ListOf(of):
                 inner = self._type(of, sent=sent)
-                return f"({inner})[]" if " | " in inner else f"{inner}[]"
+                return ("readonly " if sent else "") + (f"({inner})[]" if " | " in inner else f"{inner}[]")
             case MapOf(of):
                 return f"Record<string, {self._type(of, sent=sent)}>"
             case AnyOf(options):
@@ -249,7 +251,9 @@ def _enum(enum: Enum) -> str:
     values = [f'"{value}"' for value in enum.values]
     printed = f"export type {enum.name} = {' | '.join(values)};"
     if len(printed) > _WIDTH:
-        printed = "\n".join([f"export type {enum.name} =", *(f"{_INDENT}| {value}" for value in values)]) + ";"
+        printed = (
+            "\n".join([f"export type {enum.name} =", *(f"{_INDENT}| {value}" for value in values)]) + ";"
+        )
     return "\n".join(["", *_comment(enum.description, ""), printed])
 
 

@@ -9,7 +9,7 @@ export interface ClientOptions {
   baseUrl: string;
   /** Milliseconds for each attempt. 30,000 by default. */
   timeout?: number;
-  /** How often a call is tried again after 429, 502, 503, 504 or a broken connection. 4 by default. */
+  /** How often a call is tried again after 429, 503, 504 or a broken connection. 4 by default. */
   retries?: number;
   /** Keep responses and ask only whether they have changed. False by default. */
   cache?: boolean;

@@ -1,3 +1,8 @@
+/** Everything that this package raises on purpose, except for wrong arguments. */
+export class StudioPartnerError extends Error {
+  override name = "StudioPartnerError";
+}
+
 /** One problem of a request that was refused with 422. */
 export interface Problem {
   loc: (string | number)[];
@@ -19,7 +24,7 @@ export interface ApiErrorFields {
 }
 
 /** The API refused the request. Each documented `code` has its own subclass; a code that is newer than this package is an ApiError. */
-export class ApiError extends Error {
+export class ApiError extends StudioPartnerError {
   readonly status: number;
   readonly code: string;
   readonly type: string;
@@ -50,8 +55,8 @@ export class ApiError extends Error {
 }
 
 /** No usable response arrived, after all retries. A write may have happened: call again with `idempotencyKey`. */
-export class ConnectionFailed extends Error {
-  override readonly name = "ConnectionFailed";
+export class ConnectionFailed extends StudioPartnerError {
+  override name = "ConnectionFailed";
   readonly idempotencyKey: string | null;
 
   constructor(message: string, idempotencyKey: string | null, cause?: unknown) {
@@ -62,28 +67,28 @@ export class ConnectionFailed extends Error {
 
 /**
  * The write happened, but the response that showed its secret was lost, and a secret is shown only once.
- * `response` is everything else: rotate the endpoint's secret, or ask for a new link.
+ * `resource` is everything else: rotate the endpoint's secret, or ask for a new link.
  */
-export class SecretLost extends Error {
-  override readonly name = "SecretLost";
-  readonly response: Record<string, unknown>;
+export class SecretLost extends StudioPartnerError {
+  override name = "SecretLost";
+  readonly resource: Record<string, unknown>;
   readonly idempotencyKey: string | null;
 
-  constructor(field: string, response: Record<string, unknown>, idempotencyKey: string | null) {
+  constructor(field: string, resource: Record<string, unknown>, idempotencyKey: string | null) {
     super(`The write has succeeded, but the response with its \`${field}\` was lost.`);
-    this.response = response;
+    this.resource = resource;
     this.idempotencyKey = idempotencyKey;
   }
 }
 
 /** The request is not a webhook that was signed with one of these secrets a short time ago. */
-export class WebhookVerificationError extends Error {
-  override readonly name = "WebhookVerificationError";
+export class WebhookVerificationError extends StudioPartnerError {
+  override name = "WebhookVerificationError";
 }
 
 /** The events after the given sequence cannot be followed any more: read everything again, then follow from `latest_sequence`. */
-export class ResyncNeeded extends Error {
-  override readonly name = "ResyncNeeded";
+export class ResyncNeeded extends StudioPartnerError {
+  override name = "ResyncNeeded";
   readonly oldestSequence: number;
   readonly reason: "expired" | "jump";
 

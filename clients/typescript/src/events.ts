@@ -7,8 +7,6 @@ import type { EventKind, EventList } from "./generated/types.js";
 // The API advances by at least this much after a restore, and by one for each event otherwise.
 const JUMP = 1_000_000;
 const WAIT_SECONDS = 20;
-// The gateway may take this much longer than `wait`.
-const GRACE_MS = 10_000;
 const PAGE = 200;
 
 export interface FollowOptions {
@@ -20,21 +18,22 @@ export interface FollowOptions {
   wait?: number;
 }
 
-/** Events in order, each once. `sequence` is where to go on from: store it together with what you did with the event. */
+/** Events in order, each once. `position` is where to go on from: store it together with what you did with the event. */
 export class Follower implements AsyncIterable<Event> {
   readonly #api: Operations;
   readonly #options: FollowOptions;
-  #sequence: number;
+  #position: number;
+  #connected = false;
 
   constructor(api: Operations, afterSequence: number, options: FollowOptions) {
     this.#api = api;
     this.#options = options;
-    this.#sequence = afterSequence;
+    this.#position = afterSequence;
   }
 
   /** The sequence of the latest event that was given out, or a later one if the key may not see what came after. */
-  get sequence(): number {
-    return this.#sequence;
+  get position(): number {
+    return this.#position;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Event, never, void> {
@@ -49,16 +48,17 @@ export class Follower implements AsyncIterable<Event> {
   }
 
   async #page(): Promise<EventList> {
-    const { wait = WAIT_SECONDS, ...options } = this.#options;
-    const timeout = wait * 1_000 + GRACE_MS;
     try {
-      return await this.#api.listEvents({
-        ...options,
-        after_sequence: this.#sequence,
+      const page = await this.#api.listEvents({
+        wait: WAIT_SECONDS,
+        ...this.#options,
+        // Once it has worked, an outage is waited for, however long it is.
+        ...(this.#connected && { retries: Infinity }),
+        after_sequence: this.#position,
         limit: PAGE,
-        wait,
-        timeout,
       });
+      this.#connected = true;
+      return page;
     } catch (problem) {
       if (!(problem instanceof EventsExpiredError)) throw problem;
       throw new ResyncNeeded(Number(problem.details["oldest_sequence"]), "expired");
@@ -67,8 +67,8 @@ export class Follower implements AsyncIterable<Event> {
 
   /** A log that jumps, or that is behind what was seen of it, is not the log that was followed before. */
   #advance(sequence: number, oldest: number): void {
-    if (sequence - this.#sequence >= JUMP || sequence < this.#sequence) throw new ResyncNeeded(oldest, "jump");
-    this.#sequence = sequence;
+    if (sequence - this.#position >= JUMP || sequence < this.#position) throw new ResyncNeeded(oldest, "jump");
+    this.#position = sequence;
   }
 }
 

@@ -2,7 +2,14 @@ export { Client } from "./client.js";
 export type { ClientOptions } from "./client.js";
 export { Follower } from "./events.js";
 export type { FollowOptions } from "./events.js";
-export { ApiError, ConnectionFailed, ResyncNeeded, SecretLost, WebhookVerificationError } from "./errors.js";
+export {
+  ApiError,
+  ConnectionFailed,
+  ResyncNeeded,
+  SecretLost,
+  StudioPartnerError,
+  WebhookVerificationError,
+} from "./errors.js";
 export type { ApiErrorFields, Problem } from "./errors.js";
 export type { CallOptions, WriteOptions } from "./transport.js";
 export type { UnknownValue } from "./unknown.js";

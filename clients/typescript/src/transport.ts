@@ -10,6 +10,8 @@ import { VERSION } from "./version.js";
 export interface CallOptions {
   /** Milliseconds for each attempt, instead of the client's. */
   timeout?: number;
+  /** How often it is tried again, instead of the client's. */
+  retries?: number;
   /** Ends the call, its retries included. */
   signal?: AbortSignal;
 }
@@ -46,16 +48,22 @@ export interface TransportOptions {
 
 type Fields = Record<string, unknown>;
 
+interface Limits {
+  timeout: number;
+  retries: number;
+  signal: AbortSignal | undefined;
+}
+
 interface Attempt {
   status: number;
   headers: Headers;
   text: string;
 }
 
-const RETRIED = new Set([429, 502, 503, 504]);
+const RETRIED = new Set([429, 503, 504]);
 // The first attempt of the same write is still running: its result is worth waiting for.
 const IN_PROGRESS = "idempotency_in_progress";
-const FIRST_WAIT_MS = 500;
+const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 8_000;
 // Who is asked to wait for longer decides for themselves.
 const LONGEST_RETRY_AFTER_SECONDS = 60;
@@ -80,52 +88,53 @@ export class Transport {
   }
 
   async send<T>(operation: Operation, ids: readonly string[], given: object = {}): Promise<T> {
-    const { timeout, signal, idempotencyKey, ...fields } = given as WriteOptions & Fields;
+    const { timeout, signal, retries, idempotencyKey, ...fields } = given as WriteOptions & Fields;
+    // The API answers that much later.
+    const waits = typeof fields["wait"] === "number" ? fields["wait"] * 1_000 : 0;
     const url = this.#baseUrl + pathOf(operation, ids) + queryOf(operation, fields);
     const headers = { ...this.#headers };
     const key = operation.takesKey ? (idempotencyKey ?? crypto.randomUUID()) : null;
     if (key !== null) headers["Idempotency-Key"] = key;
-    const cached = operation.method === "GET" ? this.#cache?.get(url) : undefined;
+    const cache = operation.method === "GET" && waits === 0 ? this.#cache : undefined;
+    const cached = cache?.get(url);
     if (cached) headers["If-None-Match"] = cached.etag;
     const request: RequestInit = { method: operation.method, headers, redirect: "manual" };
     if (operation.hasBody) {
       headers["Content-Type"] = "application/json";
       request.body = JSON.stringify(fields);
     }
-    const received = await this.#retrying(url, request, timeout ?? this.#options.timeout, signal, key);
+    const limits = {
+      timeout: (timeout ?? this.#options.timeout) + waits,
+      retries: retries ?? this.#options.retries,
+      signal,
+    };
+    const received = await this.#retrying(url, request, limits, key);
     if (received.status === 304 && cached) return parsed(cached.text, operation, key) as T;
     const etag = received.headers.get("etag");
-    if (etag && operation.method === "GET") this.#cache?.set(url, etag, received.text);
+    if (etag) cache?.set(url, etag, received.text);
     const body = parsed(received.text, operation, key);
-    if (operation.secret && received.headers.get("idempotent-replayed") && isObject(body)) {
-      if (body[operation.secret] === null) throw new SecretLost(operation.secret, body, key);
+    if (operation.secret && isObject(body) && body[operation.secret] === null) {
+      throw new SecretLost(operation.secret, body, key);
     }
     return body as T;
   }
 
   /** A good response, or the last problem once the retries are used up. */
-  async #retrying(
-    url: string,
-    request: RequestInit,
-    timeout: number,
-    signal: AbortSignal | undefined,
-    key: string | null,
-  ): Promise<Attempt> {
+  async #retrying(url: string, request: RequestInit, limits: Limits, key: string | null): Promise<Attempt> {
     for (let retry = 0; ; retry++) {
-      const outcome = await this.#attempt(url, request, timeout, signal, key);
+      const outcome = await this.#attempt(url, request, limits, key);
       if (!(outcome instanceof ConnectionFailed) && isGood(outcome.status)) return outcome;
       const problem = outcome instanceof ConnectionFailed ? outcome : errorOf(outcome, key);
-      const wait = retry < this.#options.retries ? waitBefore(retry, problem) : null;
+      const wait = retry < limits.retries ? waitBefore(retry, problem) : null;
       if (wait === null) throw problem;
-      await sleep(wait, signal);
+      await sleep(wait, limits.signal);
     }
   }
 
   async #attempt(
     url: string,
     request: RequestInit,
-    timeout: number,
-    signal: AbortSignal | undefined,
+    { timeout, signal }: Limits,
     key: string | null,
   ): Promise<Attempt | ConnectionFailed> {
     signal?.throwIfAborted();

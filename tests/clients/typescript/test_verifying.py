@@ -11,14 +11,18 @@ from shared.wire import new_id
 from tests.clients.typescript.node_programs import TOOLS, Node
 
 OLD, NEW, OTHER = (f"whsec_{letter * 43}=" for letter in "AEI")
-BODY = json.dumps({"id": new_id(), "object": "event", "type": "booking.created", "data": {"object": {"n": "ü"}}})
+BODY = json.dumps(
+    {"id": new_id(), "object": "event", "type": "booking.created", "data": {"object": {"n": "ü"}}}
+)
 REFUSED = "WebhookVerificationError"
 
 
 def signed(*secrets: str, body: str = BODY, age: int = 0, **changed: str) -> dict[str, Any]:
     """What a receiver that knows NEW and OLD gets when it was signed with these secrets this many seconds ago."""
     at, name = int(time.time()) - age, new_id()
-    signature = " ".join(Webhook(secret).sign(name, datetime.fromtimestamp(at, UTC), body) for secret in secrets)
+    signature = " ".join(
+        Webhook(secret).sign(name, datetime.fromtimestamp(at, UTC), body) for secret in secrets
+    )
     headers = {"webhook-id": name, "webhook-timestamp": str(at), "webhook-signature": signature}
     headers |= {field.replace("_", "-"): value for field, value in changed.items()}
     return {"body": body, "headers": {k: v for k, v in headers.items() if v}, "secrets": [NEW, OLD]}
@@ -56,7 +60,9 @@ def test_verifying_agrees_with_the_library_of_standard_webhooks(node: Node) -> N
 
 
 def test_what_is_signed_but_is_no_event_is_refused(node: Node) -> None:
-    cases = {name: signed(NEW, body=body) for name, body in {"text": "hello", "list": "[]", "bare": "{}"}.items()}
+    cases = {
+        name: signed(NEW, body=body) for name, body in {"text": "hello", "list": "[]", "bare": "{}"}.items()
+    }
     cases["signed"] = signed(NEW)
     found = node.result("webhooks.mjs", TOOLS.folder / "node_modules", given=cases)["verdicts"]
     assert {found[name]["ours"] for name in ("text", "list", "bare")} == {REFUSED}

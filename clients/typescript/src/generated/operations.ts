@@ -88,7 +88,7 @@ export interface CreateConsoleSessionParams extends WriteOptions {
   /** How long the session lasts, in seconds. Default: `3600`. */
   expires_in?: number;
   /** Some of the key's scopes; null for all of them. */
-  scopes?: Scope[] | null;
+  scopes?: readonly Scope[] | null;
 }
 
 export interface ListLocationsParams extends CallOptions {
@@ -136,7 +136,7 @@ export interface ListClassesParams extends CallOptions {
   /** The maximum number of rows per page: 50, or 100 with `ids`, unless said otherwise. A page also ends at 512 KiB. */
   limit?: number;
   /** At most 100 class ids, separated by commas, in any order. Those that do not exist or that the key may not see are left out. */
-  ids?: string;
+  ids?: readonly string[];
   /** Inclusive; any offset. */
   starts_after?: string | Date;
   /** Exclusive; any offset. */
@@ -276,7 +276,7 @@ export interface CreateFormParams extends WriteOptions {
   /** Text for members, or null. */
   description?: string | null;
   /** The fields, in the order in which they were written. On update they replace all fields. */
-  fields?: FormField[];
+  fields?: readonly FormField[];
   /** How the form behaves. Unknown keys are stored and returned. An update replaces all settings. */
   settings?: FormSettings;
   /** `draft` by default. Default: `draft`. */
@@ -291,7 +291,7 @@ export interface UpdateFormParams extends WriteOptions {
   /** Text for members, or null. */
   description?: string | null;
   /** The fields, in the order in which they were written. On update they replace all fields. */
-  fields?: FormField[];
+  fields?: readonly FormField[];
   /** How the form behaves. Unknown keys are stored and returned. An update replaces all settings. */
   settings?: FormSettings;
   /** The next status. Drafts are published or archived; archived forms can be published again. */
@@ -300,7 +300,7 @@ export interface UpdateFormParams extends WriteOptions {
 
 export interface EvaluateFormParams extends CallOptions {
   /** Answers by field key: strings or arrays of strings. */
-  data?: Record<string, string | string[]>;
+  data?: Record<string, string | readonly string[]>;
 }
 
 export interface ListSubmissionsParams extends CallOptions {
@@ -316,7 +316,7 @@ export interface CreateSubmissionParams extends WriteOptions {
   /** The address of whoever submitted. A lead with the same address is linked. */
   submitter_email: string;
   /** Answers by field key: strings or arrays of strings. */
-  data: Record<string, string | string[]>;
+  data: Record<string, string | readonly string[]>;
 }
 
 export interface ListLeadsParams extends CallOptions {
@@ -388,7 +388,7 @@ export interface CreateWebhookEndpointParams extends WriteOptions {
   /** Your own note. */
   description?: string;
   /** The kinds of event to deliver; empty for all that the key may see. */
-  event_types?: EventKind[];
+  event_types?: readonly EventKind[];
   /** Deliver one event at a time, in order. A failing event blocks the ones after it. Default: `false`. */
   fifo?: boolean;
   /** The most attempts per second, or null for no limit. */
@@ -401,7 +401,7 @@ export interface UpdateWebhookEndpointParams extends WriteOptions {
   /** Your own note. */
   description?: string;
   /** The kinds of event to deliver; empty for all that the key may see. */
-  event_types?: EventKind[];
+  event_types?: readonly EventKind[];
   /** `enabled` starts deliveries again. */
   status?: WebhookEndpointStatus;
   /** Whether one event is delivered at a time, in order. A failing event blocks the ones after it. */
