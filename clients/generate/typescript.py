@@ -5,6 +5,7 @@ either; what is sent is closed, so that a typing mistake is found.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -57,6 +58,9 @@ def files(document: Document) -> dict[Path, str]:
 class _Printer:
     def __init__(self, document: Document) -> None:
         self.document = document
+        counted = Counter(code for operation in document.operations for code in operation.errors)
+        # They would hide the others.
+        self.common_errors = {code for code, count in counted.items() if count * 5 > len(document.operations)}
         self.enums = {enum.name for enum in document.enums}
         self.models = [model for model in document.models if model.name not in EVENT_MODELS]
         names = [model.name for model in self.models] + [kind.class_name for kind in document.kinds]
@@ -106,7 +110,7 @@ class _Printer:
         for kind in kinds:
             lines += self._kind(kind)
         lines += [
-            "/** An event of a kind that is newer than this package; `raw` is all of it, `raw.type` its kind. */",
+            "/** An event of a kind that is newer than this package; `raw` is all of it, with its `type`. */",
             "export interface Unknown extends EventEnvelope {",
             f'{_INDENT}type: "unknown";',
             f"{_INDENT}raw: Record<string, unknown>;",
@@ -211,7 +215,7 @@ class _Printer:
             given = f"params: {_options(operation)} = {{}}"
         accepted = ", ".join([*(f"{one}: string" for one in ids), given])
         sent = f"OPERATIONS.{name}, [{', '.join(ids)}], params"
-        text = _text(operation)
+        text = self._text(operation)
         lines = ["", *_comment(text, _INDENT), f"{_INDENT}{name}({accepted}): Promise<{returns}> {{"]
         lines += [f"{_INDENT * 2}return this.#transport.send({sent});", f"{_INDENT}}}"]
         if operation.paged and operation.item:
@@ -223,6 +227,12 @@ class _Printer:
             lines.append(f"{_INDENT * 2}return allRows((page) => this.{pages}, params);")
             lines.append(f"{_INDENT}}}")
         return lines
+
+    def _text(self, operation: Operation) -> str:
+        parts = [operation.summary.rstrip(".") + ".", operation.description]
+        if own := [code for code in operation.errors if code not in self.common_errors]:
+            parts.append("Refused with " + ", ".join(f"`{code}`" for code in own) + ".")
+        return "\n\n".join(part for part in parts if part)
 
     def _type(self, kind: Type, *, sent: bool = False) -> str:
         match kind:
@@ -270,23 +280,6 @@ def _described(operation: Operation) -> str:
     if EVENT in (operation.returns, operation.item):
         parts.append("events: true")
     return f"{_INDENT}{_method_name(operation.id)}: {{ {', '.join(parts)} }},"
-
-
-def _text(operation: Operation) -> str:
-    errors = [code for code in operation.errors if code not in _EVERYWHERE]
-    parts = [operation.summary.rstrip(".") + ".", operation.description]
-    if errors:
-        parts.append("Refused with " + ", ".join(f"`{code}`" for code in errors) + ".")
-    return "\n\n".join(part for part in parts if part)
-
-
-# Refusals that any call may meet; they would hide the others.
-_EVERYWHERE: Final = frozenset(
-    "api_key_expired api_key_revoked console_session_ended insufficient_scope internal_error invalid_api_key "
-    "missing_api_key rate_limited service_unavailable unsupported_api_version upstream_timeout "
-    "validation_failed invalid_cursor body_too_large unsupported_media_type idempotency_in_progress "
-    "idempotency_key_reused console_session_not_allowed".split()
-)
 
 
 def _named(kind: Type) -> set[str]:

@@ -77,7 +77,7 @@ class NpmPackages:
 
 
 class LockedNpmPackages(NpmPackages):
-    """What a package.json and its package-lock.json name, hashes checked. The lock holds no registry's address:
+    """What a package.json and its package-lock.json name, hashes checked. The lock has no registry's address:
     it was made with `npm install --package-lock-only --omit-lockfile-registry-resolved`.
     """
 

@@ -1,4 +1,4 @@
-"""Node 22 and the client's tarball, installed into an empty folder as a partner would; programs run in there."""
+"""Node 22, and a folder where the client is installed from its tarball, as a partner has it."""
 
 import json
 import os

@@ -18,7 +18,7 @@ REFUSED = "WebhookVerificationError"
 
 
 def signed(*secrets: str, body: str = BODY, age: int = 0, **changed: str) -> dict[str, Any]:
-    """What a receiver that knows NEW and OLD gets when it was signed with these secrets this many seconds ago."""
+    """What a receiver that knows NEW and OLD gets, signed with these secrets this many seconds ago."""
     at, name = int(time.time()) - age, new_id()
     signature = " ".join(
         Webhook(secret).sign(name, datetime.fromtimestamp(at, UTC), body) for secret in secrets
@@ -29,7 +29,7 @@ def signed(*secrets: str, body: str = BODY, age: int = 0, **changed: str) -> dic
 
 
 def test_verifying_agrees_with_the_library_of_standard_webhooks(node: Node) -> None:
-    """Rotated secrets, tampered bodies, old and future timestamps: the verdict is the same, and the right one."""
+    """Rotated secrets, tampered bodies, wrong timestamps: the verdict is the same, and the right one."""
     good = {
         "signed": signed(NEW),
         "with the old secret": signed(OLD),

@@ -444,7 +444,7 @@ export interface WebhookTest extends EventEnvelope {
   };
 }
 
-/** An event of a kind that is newer than this package; `raw` is all of it, `raw.type` its kind. */
+/** An event of a kind that is newer than this package; `raw` is all of it, with its `type`. */
 export interface Unknown extends EventEnvelope {
   type: "unknown";
   raw: Record<string, unknown>;

@@ -563,8 +563,6 @@ export class Operations {
    * For a write whose response was lost: in progress, succeeded or refused. Keys are kept for 24 hours. If several services have the key, the newest use of it is returned. A key that contains a slash cannot be looked up; retry the write with it instead.
    *
    * Any valid key may call this.
-   *
-   * Refused with `not_found`.
    */
   getIdempotencyKey(key: string, params: CallOptions = {}): Promise<IdempotencyKeyState> {
     return this.#transport.send(OPERATIONS.getIdempotencyKey, [key], params);
@@ -576,6 +574,8 @@ export class Operations {
    * A link for a person's browser, so that the key stays on your server. It works once, within ten minutes, and opens a session with the key's scopes or some of them. Revoking the key ends the session. A session shares the client's rate limit and cannot create sessions.
    *
    * Any valid key may call this.
+   *
+   * Refused with `console_session_not_allowed`.
    */
   createConsoleSession(params: CreateConsoleSessionParams = {}): Promise<OwnConsoleSession> {
     return this.#transport.send(OPERATIONS.createConsoleSession, [], params);
@@ -608,8 +608,6 @@ export class Operations {
    * Read a location.
    *
    * Required scope: `studio:read`.
-   *
-   * Refused with `not_found`.
    */
   getLocation(locationId: string, params: CallOptions = {}): Promise<Location> {
     return this.#transport.send(OPERATIONS.getLocation, [locationId], params);
@@ -621,8 +619,6 @@ export class Operations {
    * A `location_id` that the key cannot access returns 404.
    *
    * Required scope: `schedule:read`.
-   *
-   * Refused with `not_found`.
    */
   listRooms(params: ListRoomsParams = {}): Promise<RoomList> {
     return this.#transport.send(OPERATIONS.listRooms, [], params);
@@ -637,8 +633,6 @@ export class Operations {
    * Read a room.
    *
    * Required scope: `schedule:read`.
-   *
-   * Refused with `not_found`.
    */
   getRoom(roomId: string, params: CallOptions = {}): Promise<Room> {
     return this.#transport.send(OPERATIONS.getRoom, [roomId], params);
@@ -662,8 +656,6 @@ export class Operations {
    * Read a class type.
    *
    * Required scope: `schedule:read`.
-   *
-   * Refused with `not_found`.
    */
   getClassType(classTypeId: string, params: CallOptions = {}): Promise<ClassType> {
     return this.#transport.send(OPERATIONS.getClassType, [classTypeId], params);
@@ -687,8 +679,6 @@ export class Operations {
    * Read an instructor, active or not.
    *
    * Required scope: `schedule:read`.
-   *
-   * Refused with `not_found`.
    */
   getInstructor(instructorId: string, params: CallOptions = {}): Promise<Instructor> {
     return this.#transport.send(OPERATIONS.getInstructor, [instructorId], params);
@@ -712,8 +702,6 @@ export class Operations {
    * Read a product with all its prices.
    *
    * Required scope: `catalog:read`.
-   *
-   * Refused with `not_found`.
    */
   getProduct(productId: string, params: CallOptions = {}): Promise<Product> {
     return this.#transport.send(OPERATIONS.getProduct, [productId], params);
@@ -725,8 +713,6 @@ export class Operations {
    * Ordered by start time. Filters combine. A `location_id` that the key cannot access returns 404. `ids` reads the availability of up to 100 classes in one call.
    *
    * Required scope: `schedule:read`.
-   *
-   * Refused with `not_found`.
    */
   listClasses(params: ListClassesParams = {}): Promise<ClassList> {
     return this.#transport.send(OPERATIONS.listClasses, [], params);
@@ -741,8 +727,6 @@ export class Operations {
    * Get a class session.
    *
    * Required scope: `schedule:read`.
-   *
-   * Refused with `not_found`.
    */
   getClass(classId: string, params: CallOptions = {}): Promise<Class> {
     return this.#transport.send(OPERATIONS.getClass, [classId], params);
@@ -754,8 +738,6 @@ export class Operations {
    * In the studio's order. Empty for a class without spots.
    *
    * Required scope: `schedule:read`.
-   *
-   * Refused with `not_found`.
    */
   listClassSpots(classId: string, params: ListClassSpotsParams = {}): Promise<ClassSpotList> {
     return this.#transport.send(OPERATIONS.listClassSpots, [classId], params);
@@ -799,8 +781,6 @@ export class Operations {
    * Get a member.
    *
    * Required scope: `members:read`.
-   *
-   * Refused with `not_found`.
    */
   getMember(memberId: string, params: CallOptions = {}): Promise<Member> {
     return this.#transport.send(OPERATIONS.getMember, [memberId], params);
@@ -810,8 +790,6 @@ export class Operations {
    * List a member's memberships.
    *
    * Required scope: `members:read`.
-   *
-   * Refused with `not_found`.
    */
   listMemberships(memberId: string, params: ListMembershipsParams = {}): Promise<MembershipList> {
     return this.#transport.send(OPERATIONS.listMemberships, [memberId], params);
@@ -826,8 +804,6 @@ export class Operations {
    * Get a membership.
    *
    * Required scope: `members:read`.
-   *
-   * Refused with `not_found`.
    */
   getMembership(membershipId: string, params: CallOptions = {}): Promise<Membership> {
     return this.#transport.send(OPERATIONS.getMembership, [membershipId], params);
@@ -856,7 +832,7 @@ export class Operations {
    *
    * Required scope: `bookings:write`.
    *
-   * Refused with `not_found`, `class_not_bookable`, `already_booked`, `already_waitlisted`, `member_not_eligible`, `spot_required`, `spot_taken`, `class_full`, `waitlist_not_allowed`, `waitlist_full`.
+   * Refused with `class_not_bookable`, `already_booked`, `already_waitlisted`, `member_not_eligible`, `spot_required`, `spot_taken`, `class_full`, `waitlist_not_allowed`, `waitlist_full`.
    */
   createBooking(params: CreateBookingParams): Promise<Booking> {
     return this.#transport.send(OPERATIONS.createBooking, [], params);
@@ -868,8 +844,6 @@ export class Operations {
    * Runs every check of a booking and reports each result, without writing anything.
    *
    * Required scope: `bookings:read`.
-   *
-   * Refused with `not_found`.
    */
   previewBooking(params: PreviewBookingParams): Promise<BookingPreview> {
     return this.#transport.send(OPERATIONS.previewBooking, [], params);
@@ -879,8 +853,6 @@ export class Operations {
    * Get a booking.
    *
    * Required scope: `bookings:read`.
-   *
-   * Refused with `not_found`.
    */
   getBooking(bookingId: string, params: CallOptions = {}): Promise<Booking> {
     return this.#transport.send(OPERATIONS.getBooking, [bookingId], params);
@@ -893,7 +865,7 @@ export class Operations {
    *
    * Required scope: `bookings:cancel`.
    *
-   * Refused with `not_found`, `booking_already_cancelled`, `booking_not_cancellable`, `cancellation_terms_changed`.
+   * Refused with `booking_already_cancelled`, `booking_not_cancellable`, `cancellation_terms_changed`.
    */
   cancelBooking(bookingId: string, params: CancelBookingParams = {}): Promise<CancellationReceipt> {
     return this.#transport.send(OPERATIONS.cancelBooking, [bookingId], params);
@@ -906,7 +878,7 @@ export class Operations {
    *
    * Required scope: `bookings:read`.
    *
-   * Refused with `not_found`, `booking_already_cancelled`, `booking_not_cancellable`.
+   * Refused with `booking_already_cancelled`, `booking_not_cancellable`.
    */
   previewCancellation(bookingId: string, params: CallOptions = {}): Promise<CancellationReceipt> {
     return this.#transport.send(OPERATIONS.previewCancellation, [bookingId], params);
@@ -932,8 +904,6 @@ export class Operations {
    * Get a waitlist entry.
    *
    * Required scope: `bookings:read`.
-   *
-   * Refused with `not_found`.
    */
   getWaitlistEntry(waitlistId: string, params: CallOptions = {}): Promise<WaitlistEntry> {
     return this.#transport.send(OPERATIONS.getWaitlistEntry, [waitlistId], params);
@@ -959,8 +929,6 @@ export class Operations {
    * Get a purchase.
    *
    * Required scope: `purchases:read`.
-   *
-   * Refused with `not_found`.
    */
   getPurchase(purchaseId: string, params: CallOptions = {}): Promise<Purchase> {
     return this.#transport.send(OPERATIONS.getPurchase, [purchaseId], params);
@@ -999,8 +967,6 @@ export class Operations {
    * Read a form.
    *
    * Required scope: `forms:read`.
-   *
-   * Refused with `not_found`.
    */
   getForm(formId: string, params: CallOptions = {}): Promise<Form> {
     return this.#transport.send(OPERATIONS.getForm, [formId], params);
@@ -1013,7 +979,7 @@ export class Operations {
    *
    * Required scope: `forms:write`.
    *
-   * Refused with `not_found`, `slug_taken`, `invalid_state_transition`.
+   * Refused with `slug_taken`, `invalid_state_transition`.
    */
   updateForm(formId: string, params: UpdateFormParams = {}): Promise<Form> {
     return this.#transport.send(OPERATIONS.updateForm, [formId], params);
@@ -1025,8 +991,6 @@ export class Operations {
    * Returns the visible and required fields, and every problem a submission would have.
    *
    * Required scope: `forms:read`.
-   *
-   * Refused with `not_found`.
    */
   evaluateForm(formId: string, params: EvaluateFormParams = {}): Promise<FormEvaluation> {
     return this.#transport.send(OPERATIONS.evaluateForm, [formId], params);
@@ -1036,8 +1000,6 @@ export class Operations {
    * List a form's submissions.
    *
    * Required scope: `form_submissions:read`.
-   *
-   * Refused with `not_found`.
    */
   listSubmissions(formId: string, params: ListSubmissionsParams = {}): Promise<FormSubmissionList> {
     return this.#transport.send(OPERATIONS.listSubmissions, [formId], params);
@@ -1055,7 +1017,7 @@ export class Operations {
    *
    * Required scope: `form_submissions:write`.
    *
-   * Refused with `not_found`, `form_not_published`, `form_closed`, `submission_limit_reached`, `already_submitted`.
+   * Refused with `form_not_published`, `form_closed`, `submission_limit_reached`, `already_submitted`.
    */
   createSubmission(formId: string, params: CreateSubmissionParams): Promise<FormSubmission> {
     return this.#transport.send(OPERATIONS.createSubmission, [formId], params);
@@ -1065,8 +1027,6 @@ export class Operations {
    * Read a submission.
    *
    * Required scope: `form_submissions:read`.
-   *
-   * Refused with `not_found`.
    */
   getSubmission(formId: string, submissionId: string, params: CallOptions = {}): Promise<FormSubmission> {
     return this.#transport.send(OPERATIONS.getSubmission, [formId, submissionId], params);
@@ -1101,8 +1061,6 @@ export class Operations {
    * Read a lead.
    *
    * Required scope: `leads:read`.
-   *
-   * Refused with `not_found`.
    */
   getLead(leadId: string, params: CallOptions = {}): Promise<Lead> {
     return this.#transport.send(OPERATIONS.getLead, [leadId], params);
@@ -1115,7 +1073,7 @@ export class Operations {
    *
    * Required scope: `leads:write`.
    *
-   * Refused with `not_found`, `invalid_state_transition`, `lead_exists`.
+   * Refused with `invalid_state_transition`, `lead_exists`.
    */
   updateLead(leadId: string, params: UpdateLeadParams = {}): Promise<MutationResult> {
     return this.#transport.send(OPERATIONS.updateLead, [leadId], params);
@@ -1128,7 +1086,7 @@ export class Operations {
    *
    * Required scope: `leads:write`.
    *
-   * Refused with `not_found`, `invalid_state_transition`, `lead_exists`.
+   * Refused with `invalid_state_transition`, `lead_exists`.
    */
   updateLeadByPost(leadId: string, params: UpdateLeadByPostParams = {}): Promise<MutationResult> {
     return this.#transport.send(OPERATIONS.updateLeadByPost, [leadId], params);
@@ -1165,8 +1123,6 @@ export class Operations {
    * Get a webhook endpoint.
    *
    * Required scope: `webhooks:read`.
-   *
-   * Refused with `not_found`.
    */
   getWebhookEndpoint(endpointId: string, params: CallOptions = {}): Promise<WebhookEndpoint> {
     return this.#transport.send(OPERATIONS.getWebhookEndpoint, [endpointId], params);
@@ -1178,8 +1134,6 @@ export class Operations {
    * Use `recover` to get the events that were created while the endpoint was disabled.
    *
    * Required scope: `webhooks:write`.
-   *
-   * Refused with `not_found`.
    */
   updateWebhookEndpoint(endpointId: string, params: UpdateWebhookEndpointParams = {}): Promise<WebhookEndpoint> {
     return this.#transport.send(OPERATIONS.updateWebhookEndpoint, [endpointId], params);
@@ -1189,8 +1143,6 @@ export class Operations {
    * Delete a webhook endpoint.
    *
    * Required scope: `webhooks:write`.
-   *
-   * Refused with `not_found`.
    */
   deleteWebhookEndpoint(endpointId: string, params: WriteOptions = {}): Promise<void> {
     return this.#transport.send(OPERATIONS.deleteWebhookEndpoint, [endpointId], params);
@@ -1202,8 +1154,6 @@ export class Operations {
    * Both secrets sign until the overlap ends. The default overlap is one day. At most five secrets sign at once; the oldest one expires first.
    *
    * Required scope: `webhooks:write`.
-   *
-   * Refused with `not_found`.
    */
   rotateWebhookSecret(endpointId: string, params: RotateWebhookSecretParams = {}): Promise<WebhookEndpointWithSecret> {
     return this.#transport.send(OPERATIONS.rotateWebhookSecret, [endpointId], params);
@@ -1214,7 +1164,7 @@ export class Operations {
    *
    * Required scope: `webhooks:write`.
    *
-   * Refused with `not_found`, `endpoint_disabled`.
+   * Refused with `endpoint_disabled`.
    */
   testWebhookEndpoint(endpointId: string, params: WriteOptions = {}): Promise<WebhookDelivery> {
     return this.#transport.send(OPERATIONS.testWebhookEndpoint, [endpointId], params);
@@ -1227,7 +1177,7 @@ export class Operations {
    *
    * Required scope: `webhooks:write`.
    *
-   * Refused with `not_found`, `endpoint_disabled`, `recovery_in_progress`.
+   * Refused with `endpoint_disabled`, `recovery_in_progress`.
    */
   recoverWebhookEndpoint(endpointId: string, params: RecoverWebhookEndpointParams): Promise<WebhookRecovery> {
     return this.#transport.send(OPERATIONS.recoverWebhookEndpoint, [endpointId], params);
@@ -1239,8 +1189,6 @@ export class Operations {
    * `offered` counts the deliveries that were created or retried so far. It grows while the status is `running`. With `done` everything was offered; each delivery shows whether it succeeded.
    *
    * Required scope: `webhooks:read`.
-   *
-   * Refused with `not_found`.
    */
   getWebhookRecovery(endpointId: string, recoveryId: string, params: CallOptions = {}): Promise<WebhookRecovery> {
     return this.#transport.send(OPERATIONS.getWebhookRecovery, [endpointId, recoveryId], params);
@@ -1252,8 +1200,6 @@ export class Operations {
    * Each delivery has its latest attempts, up to 20, and their responses. `status=dead` lists deliveries that were given up.
    *
    * Required scope: `webhooks:read`.
-   *
-   * Refused with `not_found`.
    */
   listWebhookDeliveries(endpointId: string, params: ListWebhookDeliveriesParams = {}): Promise<WebhookDeliveryList> {
     return this.#transport.send(OPERATIONS.listWebhookDeliveries, [endpointId], params);
@@ -1286,8 +1232,6 @@ export class Operations {
    * Each attempt with the headers that sign it, and with the first headers of the response.
    *
    * Required scope: `webhooks:read`.
-   *
-   * Refused with `not_found`.
    */
   getWebhookDelivery(deliveryId: string, params: CallOptions = {}): Promise<WebhookDeliveryWithHeaders> {
     return this.#transport.send(OPERATIONS.getWebhookDelivery, [deliveryId], params);
@@ -1298,7 +1242,7 @@ export class Operations {
    *
    * Required scope: `webhooks:write`.
    *
-   * Refused with `not_found`, `endpoint_disabled`.
+   * Refused with `endpoint_disabled`.
    */
   retryWebhookDelivery(deliveryId: string, params: WriteOptions = {}): Promise<WebhookDelivery> {
     return this.#transport.send(OPERATIONS.retryWebhookDelivery, [deliveryId], params);
@@ -1326,8 +1270,6 @@ export class Operations {
    * Get an event.
    *
    * Required scope: `webhooks:read`.
-   *
-   * Refused with `not_found`.
    */
   getEvent(eventId: string, params: CallOptions = {}): Promise<Event> {
     return this.#transport.send(OPERATIONS.getEvent, [eventId], params);
