@@ -61,6 +61,8 @@ class _Printer:
         counted = Counter(code for operation in document.operations for code in operation.errors)
         # They would hide the others.
         self.common_errors = {code for code, count in counted.items() if count * 5 > len(document.operations)}
+        # A replay that cannot show them raises SecretLost, so whoever gets one has them.
+        self.shown_once = {one.returns: one.shown_once for one in document.operations if one.shown_once}
         self.enums = {enum.name for enum in document.enums}
         self.models = [model for model in document.models if model.name not in EVENT_MODELS]
         names = [model.name for model in self.models] + [kind.class_name for kind in document.kinds]
@@ -70,9 +72,7 @@ class _Printer:
 
     def types(self) -> str:
         parts = [_enum(enum) for enum in self.document.enums] + [self._model(model) for model in self.models]
-        imports = (
-            'import type { UnknownValue } from "../unknown.js";\nimport type { Event } from "./events.js";'
-        )
+        imports = 'import type { Unknown } from "../unknown.js";\nimport type { Event } from "./events.js";'
         return "\n".join([imports, *parts])
 
     def version(self) -> str:
@@ -111,7 +111,7 @@ class _Printer:
             lines += self._kind(kind)
         lines += [
             "/** An event of a kind that is newer than this package; `raw` is all of it, with its `type`. */",
-            "export interface Unknown extends EventEnvelope {",
+            "export interface UnknownEvent extends EventEnvelope {",
             f'{_INDENT}type: "unknown";',
             f"{_INDENT}raw: Record<string, unknown>;",
             "}",
@@ -119,7 +119,7 @@ class _Printer:
             "/** An event of any kind: `switch (event.type)` tells what `event.data.object` is. */",
             "export type Event =",
             *(f"{_INDENT}| {kind.class_name}" for kind in kinds),
-            f"{_INDENT}| Unknown;",
+            f"{_INDENT}| UnknownEvent;",
         ]
         return "\n".join(lines) + "\n"
 
@@ -165,6 +165,8 @@ class _Printer:
     def _model(self, model: Model) -> str:
         lines = [*_comment(model.description, ""), f"export interface {model.name} {{"]
         for field in model.fields:
+            if field.name == self.shown_once.get(model.name) and isinstance(field.type, Nullable):
+                field = Field(field.name, field.type.of, field.required, field.description)
             lines += self._field(field, sent_only=not model.received)
         if model.sent and model.received:
             lines += _comment("Other properties are stored and returned.", _INDENT)
@@ -241,7 +243,7 @@ class _Printer:
             case Scalar(name):
                 return _SCALARS.get(name, "unknown")
             case Named(name) if name in self.enums and not sent:
-                return f"{name} | UnknownValue"
+                return f"{name} | Unknown"
             case Named(name):
                 return name
             case Nullable(of):

@@ -12,7 +12,7 @@ export {
 } from "./errors.js";
 export type { ApiErrorFields, Problem } from "./errors.js";
 export type { CallOptions, WriteOptions } from "./transport.js";
-export type { UnknownValue } from "./unknown.js";
+export type { Unknown } from "./unknown.js";
 export { VERSION } from "./version.js";
 export * as webhooks from "./webhooks.js";
 export * from "./generated/errors.js";

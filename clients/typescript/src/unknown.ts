@@ -2,11 +2,11 @@ import { EVENT_TYPES } from "./generated/events.js";
 import type { Event } from "./generated/events.js";
 
 /** A text that this version of the package does not know: an API that is newer may send other values. */
-export type UnknownValue = string & Record<never, never>;
+export type Unknown = string & Record<never, never>;
 
 const KNOWN: ReadonlySet<string> = new Set(EVENT_TYPES);
 
-/** The event as its kind is typed, or as `Unknown` if this version of the package does not know its kind. */
+/** The event as its kind is typed, or as `UnknownEvent` if this version of the package does not know its kind. */
 export function typedEvent(raw: Record<string, unknown>): Event {
   if (typeof raw["type"] === "string" && KNOWN.has(raw["type"])) return raw as unknown as Event;
   return { ...raw, type: "unknown", raw } as unknown as Event;

@@ -105,7 +105,7 @@ describe("an event of a kind that is not known", { concurrency: true }, () => {
     "all rows": async (client) => (await client.iterEvents().next()).value,
     following: async (client) => (await client.events.follow(0)[Symbol.asyncIterator]().next()).value,
   })) {
-    test(`is Unknown with all of it, in ${name}`, async (t) => {
+    test(`is an UnknownEvent with all of it, in ${name}`, async (t) => {
       const { client } = await scripted(t, [page([later, event(2)], sequences(1, 2))]);
       const got = await read(client);
       assert.equal(got.type, "unknown");
@@ -114,7 +114,7 @@ describe("an event of a kind that is not known", { concurrency: true }, () => {
     });
   }
 
-  test("is Unknown when it is fetched by its id", async (t) => {
+  test("is an UnknownEvent when it is fetched by its id", async (t) => {
     const { client } = await scripted(t, [[200, later], [200, event(2)]]);
     assert.equal((await client.getEvent("e-1")).raw.mood, "calm");
     assert.equal((await client.getEvent("e-2")).type, "booking.created");

@@ -1,6 +1,6 @@
 // Compiled strictly, never run: what an editor knows about the client, and what it refuses.
 import { ApiError, ClassFullError, Client, webhooks } from "studio-partner";
-import type { Booking, BookingStatus, Class, Event, Member, Unknown } from "studio-partner";
+import type { Booking, BookingStatus, Class, Event, Member, UnknownEvent } from "studio-partner";
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 const holds = <T extends true>(): T | undefined => undefined;
@@ -13,6 +13,7 @@ export async function calls(signal: AbortSignal): Promise<void> {
   await client.cancelBooking(booking.id, { reason: "ill" });
   await client.cancelBooking(booking.id);
   await client.deleteWebhookEndpoint("e", { timeout: 1_000 });
+  const secret: string = (await client.rotateWebhookSecret("e")).secret;
   await client.listBookings({ status: "waitlisted", starts_after: new Date() });
   for await (const one of client.iterClasses({ on: "2026-11-01" })) holds<Same<typeof one, Class>>();
   // What a newer API may send compiles, what this one would refuse does not.
@@ -31,7 +32,7 @@ export async function calls(signal: AbortSignal): Promise<void> {
   const known: BookingStatus = "confirmed";
   // @ts-expect-error: misspelled
   const unknown: BookingStatus = "comfirmed";
-  void [known, unknown];
+  void [known, unknown, secret];
 }
 
 export function told(event: Event): string {
@@ -46,7 +47,7 @@ export function told(event: Event): string {
       holds<Same<typeof event.data.object, Member>>();
       return event.data.object.id;
     case "unknown":
-      holds<Same<typeof event, Unknown>>();
+      holds<Same<typeof event, UnknownEvent>>();
       return String(event.raw["type"]);
     default:
       return `${event.sequence} ${event.data.object.id}`;

@@ -445,7 +445,7 @@ export interface WebhookTest extends EventEnvelope {
 }
 
 /** An event of a kind that is newer than this package; `raw` is all of it, with its `type`. */
-export interface Unknown extends EventEnvelope {
+export interface UnknownEvent extends EventEnvelope {
   type: "unknown";
   raw: Record<string, unknown>;
 }
@@ -492,4 +492,4 @@ export type Event =
   | ProductUpdated
   | WebhookEndpointDisabled
   | WebhookTest
-  | Unknown;
+  | UnknownEvent;

@@ -1,6 +1,6 @@
 // Generated from the OpenAPI document by `python -m clients.generate --write`. Do not edit.
 
-import type { UnknownValue } from "../unknown.js";
+import type { Unknown } from "../unknown.js";
 import type { Event } from "./events.js";
 
 /** What an event tells. */
@@ -159,7 +159,7 @@ export interface Booking {
   /** The member. */
   member_id: string;
   /** `confirmed`, `waitlisted`, `checked_in`, `no_show`, `cancelled` or `expired`. */
-  status: BookingStatus | UnknownValue;
+  status: BookingStatus | Unknown;
   /** Who made the booking, such as `partner_api`, or null. */
   booking_source: string | null;
   /** The spot in the room, or null. */
@@ -187,7 +187,7 @@ export interface BookingPreview {
   /** What kind of object this is. */
   object: "booking_preview";
   /** The outcome of the booking if it were made now. */
-  outcome: BookingPreviewOutcome | UnknownValue;
+  outcome: BookingPreviewOutcome | Unknown;
   /** The place on the waitlist that the member would get, or null. */
   waitlist_position: number | null;
   /** The error code that the booking would be refused with, or null. */
@@ -222,7 +222,7 @@ export interface CancellationReceipt {
   /** The fee's ISO 4217 currency code, or null. */
   late_fee_currency: string | null;
   /** A fee is assessed, never charged, by this API. */
-  late_fee_status: CancellationReceiptLateFeeStatus | UnknownValue;
+  late_fee_status: CancellationReceiptLateFeeStatus | Unknown;
   /** True when a credit was lost by cancelling late. */
   credit_forfeited: boolean;
   /** How many credits were lost. */
@@ -261,9 +261,9 @@ export interface Class {
   /** Whether a full class has a waitlist. */
   allow_waitlist: boolean;
   /** Whether a booking names a spot: `required`, `optional`, `none` or null for not at all. */
-  spot_selection_mode: SpotMode | UnknownValue | null;
+  spot_selection_mode: SpotMode | Unknown | null;
   /** `scheduled`, `completed` or `cancelled`. */
-  status: ClassStatus | UnknownValue;
+  status: ClassStatus | Unknown;
   /** Hidden classes are listed but cannot be booked. */
   visible: boolean;
   /** The IANA time zone of its location, else the studio's. */
@@ -340,7 +340,7 @@ export interface ConditionalRule {
   /** The key of the field whose answer decides. */
   field_key: string;
   /** How the answer is compared with `value`. */
-  op: ConditionalOperator | UnknownValue;
+  op: ConditionalOperator | Unknown;
   /** What the answer is compared with. `empty` and `not_empty` need none. */
   value?: unknown;
   /** Other properties are stored and returned. */
@@ -426,7 +426,7 @@ export interface Form {
   /** How the form behaves. Unknown keys are stored and returned. An update replaces all settings. */
   settings: FormSettings;
   /** `draft`, `published` or `archived`. */
-  status: FormStatus | UnknownValue;
+  status: FormStatus | Unknown;
   /** Grows by one with each change. */
   version: number;
 }
@@ -455,7 +455,7 @@ export interface FormField {
   /** The question as visitors see it. */
   label: string;
   /** What kind of answer the field takes. Each kind checks its own answers. */
-  type: FormFieldType | UnknownValue;
+  type: FormFieldType | Unknown;
   /** Whether a visible field must be answered. Default: `false`. */
   required?: boolean;
   /** Text shown in the empty field, or null. */
@@ -463,7 +463,7 @@ export interface FormField {
   /** The choices of a `select`, `checkbox_group` or similar field. */
   options?: unknown[] | null;
   /** `select` for a list, `buttons` for buttons, or null. */
-  options_layout?: FormFieldOptionsLayout | UnknownValue | null;
+  options_layout?: FormFieldOptionsLayout | Unknown | null;
   /** The place in the form; lower comes first. Default: `0`. */
   order?: number;
   /** A hint below the field, or null. */
@@ -541,7 +541,7 @@ export interface FormSubmission {
   /** Answers by field key: strings or arrays of strings. */
   data: Record<string, string | string[]>;
   /** `pending`, `reviewed` or `rejected`. */
-  status: SubmissionStatus | UnknownValue;
+  status: SubmissionStatus | Unknown;
   /** When it was created, in UTC. */
   created_at: string;
   /** The name of whoever submitted; may be empty. */
@@ -567,7 +567,7 @@ export interface IdempotencyKeyState {
   /** What kind of object this is. */
   object: "idempotency_key";
   /** `in_progress`, `succeeded` or `refused`. */
-  status: IdempotencyKeyStateStatus | UnknownValue;
+  status: IdempotencyKeyStateStatus | Unknown;
   /** The method and the path of the write, or null while it runs. */
   route: string | null;
   /** The status of the stored response, or null while the request runs. */
@@ -644,9 +644,9 @@ export interface Lead {
   /** Where the lead came from. `partner_api` by default. */
   source: string | null;
   /** `new`, `contacted`, `qualified`, `converted` or `unqualified`. */
-  status: LeadStatus | UnknownValue;
+  status: LeadStatus | Unknown;
   /** `lead`, `trial`, `member`, `former_member`, or null. The server sets it. */
-  lifecycle_stage: LifecycleStage | UnknownValue | null;
+  lifecycle_stage: LifecycleStage | Unknown | null;
   /** Structured data of the studio. `form_submissions` lists the forms that the lead has answered. */
   metadata: Record<string, unknown>;
   /** When it was created, in UTC. */
@@ -708,7 +708,7 @@ export interface Member {
   /** The email address, trimmed and in lower case; null where the studio has none. */
   email: string | null;
   /** `member`, `user` or `lead`. */
-  role: MemberRole | UnknownValue;
+  role: MemberRole | Unknown;
   /** The kind of the current membership, such as `intro`, or null. */
   membership_type: string | null;
   /** When the current membership began, or null. */
@@ -740,7 +740,7 @@ export interface Membership {
   /** The product that was bought. */
   product_id: string;
   /** `pending`, `active`, `paused`, `past_due`, `cancelled` or `expired`. */
-  status: MembershipStatus | UnknownValue;
+  status: MembershipStatus | Unknown;
   /** Whether it renews after its last day. */
   auto_renew: boolean;
   /** Increases by one with each change. */
@@ -797,7 +797,7 @@ export interface OwnConsoleSession {
   /** What kind of object this is. */
   object: "console_session";
   /** The link, with its token in the fragment. It works once, within ten minutes. Null in a response that you get again. */
-  url: string | null;
+  url: string;
   /** When the session ends, in UTC. */
   expires_at: string;
 }
@@ -882,7 +882,7 @@ export interface Purchase {
   /** What was refunded, as a decimal in text, or null. Refunds are not made here. */
   refunded_amount: string | null;
   /** `pending`, `completed`, `failed`, `cancelled`, `partially_refunded`, `refunded`, or null. */
-  status: PurchaseStatus | UnknownValue | null;
+  status: PurchaseStatus | Unknown | null;
   /** When it was bought, in UTC. */
   created_at: string;
 }
@@ -921,7 +921,7 @@ export interface Request {
   /** The key that it was made with. */
   key_id: string;
   /** Where the lead came from. `partner_api` by default. */
-  source: RequestSource | UnknownValue;
+  source: RequestSource | Unknown;
 }
 
 export interface RequestList {
@@ -1000,7 +1000,7 @@ export interface WaitlistEntry {
   /** From 1, without gaps, among those waiting. An entry that leaves keeps its last. */
   position: number;
   /** `waiting`, `converted`, `cancelled`, `expired` or `skipped`. All but the first are final. */
-  status: WaitlistStatus | UnknownValue;
+  status: WaitlistStatus | Unknown;
   /** True when the entry became a confirmed booking. */
   converted_to_booking: boolean;
 }
@@ -1063,7 +1063,7 @@ export interface WebhookDelivery {
   /** The `webhook-sequence` header: it grows by one with each delivery to the endpoint. */
   sequence: number;
   /** `pending`, `succeeded` or `dead` once the retries are used up. */
-  status: WebhookDeliveryStatus | UnknownValue;
+  status: WebhookDeliveryStatus | Unknown;
   /** How many attempts were made. */
   attempt_count: number;
   /** When the next attempt is due, in UTC, or null. */
@@ -1099,7 +1099,7 @@ export interface WebhookDeliveryWithHeaders {
   /** The `webhook-sequence` header: it grows by one with each delivery to the endpoint. */
   sequence: number;
   /** `pending`, `succeeded` or `dead` once the retries are used up. */
-  status: WebhookDeliveryStatus | UnknownValue;
+  status: WebhookDeliveryStatus | Unknown;
   /** How many attempts were made. */
   attempt_count: number;
   /** When the next attempt is due, in UTC, or null. */
@@ -1122,7 +1122,7 @@ export interface WebhookEndpoint {
   /** The kinds of event to deliver; empty for all that the key may see. */
   event_types: string[];
   /** `enabled` or `disabled`. */
-  status: WebhookEndpointStatus | UnknownValue;
+  status: WebhookEndpointStatus | Unknown;
   /** Why it was disabled, or null. */
   disabled_reason: string | null;
   /** Whether one event is delivered at a time, in order. A failing event blocks the ones after it. */
@@ -1159,7 +1159,7 @@ export interface WebhookEndpointWithSecret {
   /** The kinds of event to deliver; empty for all that the key may see. */
   event_types: string[];
   /** `enabled` or `disabled`. */
-  status: WebhookEndpointStatus | UnknownValue;
+  status: WebhookEndpointStatus | Unknown;
   /** Why it was disabled, or null. */
   disabled_reason: string | null;
   /** Whether one event is delivered at a time, in order. A failing event blocks the ones after it. */
@@ -1171,7 +1171,7 @@ export interface WebhookEndpointWithSecret {
   /** When it was created, in UTC. */
   created_at: string;
   /** The signing secret, `whsec_` and base64. It is shown only here; null in a response that you get again. */
-  secret: string | null;
+  secret: string;
 }
 
 export interface WebhookRecovery {
@@ -1184,7 +1184,7 @@ export interface WebhookRecovery {
   /** The recovery sends events from this time on. */
   since: string;
   /** `running` or `done`. */
-  status: WebhookRecoveryStatus | UnknownValue;
+  status: WebhookRecoveryStatus | Unknown;
   /** How many events have been queued for delivery so far. */
   offered: number;
   /** When it was created, in UTC. */
