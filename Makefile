@@ -34,6 +34,7 @@ check: $(VENV)/development
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m services.cli.openapi --check
+	$(BIN)/python -m clients.generate --check
 	$(BIN)/python -m services.cli.settings_table --check
 	$(BIN)/python -m tests.openapi
 	$(BIN)/python -m tests.conventions

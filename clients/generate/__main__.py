@@ -1,4 +1,4 @@
-"""`python -m clients.generate --write | --check`: write what is generated of both clients, or say what is stale."""
+"""`python -m clients.generate --write | --check`: write the generated files, or find stale ones."""
 
 import sys
 

@@ -1,8 +1,8 @@
 """The generated part of the Python client: models, events, errors, and each operation as a method, twice.
 
-Enums stay open where they are received; what is sent is closed, so that a type checker finds a typing mistake.
-Models that are sent and received (a form's fields) are dictionaries, so that nothing in them is lost on the way
-back.
+Enums stay open where they are received; what is sent is closed, so that type checkers find a misspelt value.
+Models that are sent and received (a form's fields) are dictionaries, so that nothing in them is lost on the
+way back.
 """
 
 import re
@@ -39,6 +39,9 @@ _SCALARS: Final = {"integer": "int", "number": "float", "boolean": "bool", "stri
 _FORMATS: Final = {"date-time": "datetime", "date": "date", "decimal": "Decimal"}
 # Rows of a page when all rows are asked for: the most that the API gives.
 PAGE_SIZE: Final = 200
+CLIENT_DOC: Final = """`base_url` ends in `/partner/v1`. `timeout` is for one attempt, in seconds.
+
+With `cache`, what has not changed since it was last read is not sent again."""
 
 
 def files(document: Document) -> dict[Path, str]:
@@ -55,8 +58,13 @@ def files(document: Document) -> dict[Path, str]:
 
 
 def _formatted(text: str, path: Path) -> str:
-    command = [str(Path(sys.executable).with_name("ruff")), "format", "--stdin-filename", str(path), "-"]
-    return subprocess.run(command, input=text, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    ruff, name = str(Path(sys.executable).with_name("ruff")), ["--stdin-filename", str(path), "-"]
+    for command in (["check", "--fix", "--quiet", "--select", "I,RUF022"], ["format"]):
+        done = subprocess.run(
+            [ruff, *command, *name], input=text, capture_output=True, text=True, check=True, cwd=ROOT
+        )
+        text = done.stdout
+    return text
 
 
 class _Printer:
@@ -308,12 +316,9 @@ class _Printer:
             if re.search(rf"\b{name}\b", both)
         )
         init = [
-            "    def __init__(self, key: str, *, base_url: str, timeout: float = 30.0, retries: int = 4, cache: bool = False) -> None:",
-            *_doc(
-                "`base_url` ends in `/partner/v1`. `timeout` is for one attempt, in seconds. With `cache`, what has "
-                "not changed is not sent again.",
-                "        ",
-            ),
+            "    def __init__(self, key: str, *, base_url: str, timeout: float = 30.0, retries: int = 4,",
+            "        cache: bool = False) -> None:",
+            *_doc(CLIENT_DOC, "        "),
             "        super().__init__(key, base_url=base_url, timeout=timeout, retries=retries, cache=cache)",
         ]
         return "\n".join(
@@ -400,7 +405,12 @@ class _Printer:
         text = f"{field.name}: {self._sent(field.type)}"
         if field.required:
             return text
-        return f"{text} | None = None" if unset == "None" else f"{text} | UnsetType = UNSET"
+        if unset == "None":
+            return f"{text} | None = None"
+        # Whoever sorts a union puts None last.
+        if isinstance(field.type, Nullable):
+            return f"{text.removesuffix(' | None')} | UnsetType | None = UNSET"
+        return f"{text} | UnsetType = UNSET"
 
     def package(self) -> str:
         errors = self._error_names()
@@ -408,7 +418,7 @@ class _Printer:
         names += ["UnsetType", "__version__", "errors", "events", "models", "webhooks", *errors]
         return "\n".join(
             [
-                '"""The Studio Partner API: `Client` and `AsyncClient`, typed events, and verified webhooks."""',
+                '"""The Studio Partner API: `Client`, `AsyncClient`, typed events and verified webhooks."""',
                 "from . import errors, events, models, webhooks",
                 "from ._values import UNSET, Page, Unknown, UnsetType",
                 "from ._version import __version__",

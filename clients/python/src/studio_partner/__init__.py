@@ -1,5 +1,5 @@
 # Generated from the OpenAPI document by `python -m clients.generate --write`. Do not edit.
-"""The Studio Partner API: `Client` and `AsyncClient`, typed events, and verified webhooks."""
+"""The Studio Partner API: `Client`, `AsyncClient`, typed events and verified webhooks."""
 
 from . import errors, events, models, webhooks
 from ._values import UNSET, Page, Unknown, UnsetType
@@ -62,6 +62,7 @@ from .models import API_VERSION
 
 __all__ = [
     "API_VERSION",
+    "UNSET",
     "AlreadyBookedError",
     "AlreadySubmittedError",
     "AlreadyWaitlistedError",
@@ -109,7 +110,6 @@ __all__ = [
     "SubmissionLimitReachedError",
     "TooManyEndpointsError",
     "TooManyWaitsError",
-    "UNSET",
     "Unknown",
     "UnknownEvent",
     "UnsetType",

@@ -159,7 +159,9 @@ def _read(operation: Operation[T], content: bytes, reply: Reply) -> T:
     except msgspec.DecodeError as problem:
         message = f"The answer cannot be read: {problem}"
         request_id = reply.headers.get("x-request-id")
-        raise ApiError(reply.status, "unreadable_answer", "api_error", message, None, {}, request_id) from problem
+        raise ApiError(
+            reply.status, "unreadable_answer", "api_error", message, None, {}, request_id
+        ) from problem
 
 
 def backoff(attempt: int) -> float:
@@ -173,7 +175,9 @@ def delay_before(attempt: int, reply: Reply) -> float | None:
     if told is None:
         return backoff(attempt)
     try:
-        seconds = float(told) if told.strip().isdigit() else parsedate_to_datetime(told).timestamp() - time.time()
+        seconds = (
+            float(told) if told.strip().isdigit() else parsedate_to_datetime(told).timestamp() - time.time()
+        )
     except ValueError:
         return backoff(attempt)
     return None if seconds > LONGEST_RETRY_AFTER else max(0.0, seconds) + random.uniform(0, FIRST_DELAY)
@@ -202,7 +206,9 @@ def api_error(reply: Reply, idempotency_key: str | None) -> ApiError:
 
 
 def encode_body(body: Mapping[str, Any]) -> bytes:
-    return msgspec.json.encode({name: value for name, value in body.items() if value is not UNSET}, enc_hook=str)
+    return msgspec.json.encode(
+        {name: value for name, value in body.items() if value is not UNSET}, enc_hook=str
+    )
 
 
 def query_text(query: Mapping[str, Any]) -> str:

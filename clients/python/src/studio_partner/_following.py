@@ -53,7 +53,9 @@ class _Following:
 class Following(_Following):
     """An iterator of events that has no end: leave it with `break`."""
 
-    def __init__(self, client: BlockingClient, after_sequence: int, type: EventKind | None, wait: int) -> None:
+    def __init__(
+        self, client: BlockingClient, after_sequence: int, type: EventKind | None, wait: int
+    ) -> None:
         super().__init__(after_sequence, type, wait)
         self._events = self._all(client)
 
@@ -113,7 +115,9 @@ class AsyncEvents:
     def __init__(self, client: AsyncioClient) -> None:
         self._client = client
 
-    def follow(self, after_sequence: int, *, type: EventKind | None = None, wait: int = WAIT) -> AsyncFollowing:
+    def follow(
+        self, after_sequence: int, *, type: EventKind | None = None, wait: int = WAIT
+    ) -> AsyncFollowing:
         """Every event after this sequence once, in order, for as long as you ask for the next.
 
         Begin with `latest_sequence` of `list_events(limit=1)`, or where the last run ended. Raises ResyncNeeded

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Literal
+
 from ._exchange import Operation, segment
 from ._following import LIST_EVENTS, AsyncEvents, Events
 from ._http import AsyncioClient, BlockingClient
@@ -134,7 +135,9 @@ class Client(BlockingClient):
     def __init__(
         self, key: str, *, base_url: str, timeout: float = 30.0, retries: int = 4, cache: bool = False
     ) -> None:
-        """`base_url` ends in `/partner/v1`. `timeout` is for one attempt, in seconds. With `cache`, what has not changed is not sent again."""
+        """`base_url` ends in `/partner/v1`. `timeout` is for one attempt, in seconds.
+
+        With `cache`, what has not changed since it was last read is not sent again."""
         super().__init__(key, base_url=base_url, timeout=timeout, retries=retries, cache=cache)
         self.events = Events(self)
 
@@ -214,7 +217,7 @@ class Client(BlockingClient):
         self,
         *,
         expires_in: int | UnsetType = UNSET,
-        scopes: Sequence[Scope | Unknown] | None | UnsetType = UNSET,
+        scopes: Sequence[Scope | Unknown] | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
     ) -> OwnConsoleSession:
         """Create a link into the console.
@@ -433,7 +436,7 @@ class Client(BlockingClient):
         email: str,
         first_name: str,
         last_name: str,
-        phone: str | None | UnsetType = UNSET,
+        phone: str | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
     ) -> Member:
         """Create a member.
@@ -532,7 +535,7 @@ class Client(BlockingClient):
         class_id: str,
         member_id: str,
         join_waitlist: bool | UnsetType = UNSET,
-        class_spot_id: str | None | UnsetType = UNSET,
+        class_spot_id: str | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
     ) -> Booking:
         """Book a class.
@@ -556,7 +559,7 @@ class Client(BlockingClient):
         class_id: str,
         member_id: str,
         join_waitlist: bool | UnsetType = UNSET,
-        class_spot_id: str | None | UnsetType = UNSET,
+        class_spot_id: str | UnsetType | None = UNSET,
     ) -> BookingPreview:
         """Preview a booking.
 
@@ -685,7 +688,7 @@ class Client(BlockingClient):
         *,
         title: str,
         slug: str | UnsetType = UNSET,
-        description: str | None | UnsetType = UNSET,
+        description: str | UnsetType | None = UNSET,
         fields: Sequence[FormField] | UnsetType = UNSET,
         settings: FormSettings | UnsetType = UNSET,
         status: Literal["draft", "published"] | Unknown | UnsetType = UNSET,
@@ -718,7 +721,7 @@ class Client(BlockingClient):
         *,
         title: str | UnsetType = UNSET,
         slug: str | UnsetType = UNSET,
-        description: str | None | UnsetType = UNSET,
+        description: str | UnsetType | None = UNSET,
         fields: Sequence[FormField] | UnsetType = UNSET,
         settings: FormSettings | UnsetType = UNSET,
         status: FormStatusText | UnsetType = UNSET,
@@ -775,7 +778,7 @@ class Client(BlockingClient):
         *,
         submitter_email: str,
         data: Mapping[str, str | Sequence[str]],
-        submitter_name: str | None | UnsetType = UNSET,
+        submitter_name: str | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
     ) -> FormSubmission:
         """Submit answers to a form.
@@ -843,11 +846,11 @@ class Client(BlockingClient):
         lead_id: str,
         *,
         first_name: str | UnsetType = UNSET,
-        last_name: str | None | UnsetType = UNSET,
-        phone: str | None | UnsetType = UNSET,
+        last_name: str | UnsetType | None = UNSET,
+        phone: str | UnsetType | None = UNSET,
         email: str | UnsetType = UNSET,
         status: LeadStatusText | UnsetType = UNSET,
-        notes: str | None | UnsetType = UNSET,
+        notes: str | UnsetType | None = UNSET,
         metadata: Mapping[str, Any] | UnsetType = UNSET,
         idempotency_key: str | None = None,
     ) -> MutationResult:
@@ -874,11 +877,11 @@ class Client(BlockingClient):
         lead_id: str,
         *,
         first_name: str | UnsetType = UNSET,
-        last_name: str | None | UnsetType = UNSET,
-        phone: str | None | UnsetType = UNSET,
+        last_name: str | UnsetType | None = UNSET,
+        phone: str | UnsetType | None = UNSET,
         email: str | UnsetType = UNSET,
         status: LeadStatusText | UnsetType = UNSET,
-        notes: str | None | UnsetType = UNSET,
+        notes: str | UnsetType | None = UNSET,
         metadata: Mapping[str, Any] | UnsetType = UNSET,
         idempotency_key: str | None = None,
     ) -> MutationResult:
@@ -925,7 +928,7 @@ class Client(BlockingClient):
         description: str | UnsetType = UNSET,
         event_types: Sequence[EventKind | Unknown] | UnsetType = UNSET,
         fifo: bool | UnsetType = UNSET,
-        rate_limit: float | None | UnsetType = UNSET,
+        rate_limit: float | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
     ) -> WebhookEndpointWithSecret:
         """Create a webhook endpoint.
@@ -957,7 +960,7 @@ class Client(BlockingClient):
         event_types: Sequence[EventKind | Unknown] | UnsetType = UNSET,
         status: WebhookEndpointStatusText | UnsetType = UNSET,
         fifo: bool | UnsetType = UNSET,
-        rate_limit: float | None | UnsetType = UNSET,
+        rate_limit: float | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
     ) -> WebhookEndpoint:
         """Change, disable or enable a webhook endpoint.
@@ -1170,7 +1173,9 @@ class AsyncClient(AsyncioClient):
     def __init__(
         self, key: str, *, base_url: str, timeout: float = 30.0, retries: int = 4, cache: bool = False
     ) -> None:
-        """`base_url` ends in `/partner/v1`. `timeout` is for one attempt, in seconds. With `cache`, what has not changed is not sent again."""
+        """`base_url` ends in `/partner/v1`. `timeout` is for one attempt, in seconds.
+
+        With `cache`, what has not changed since it was last read is not sent again."""
         super().__init__(key, base_url=base_url, timeout=timeout, retries=retries, cache=cache)
         self.events = AsyncEvents(self)
 
@@ -1250,7 +1255,7 @@ class AsyncClient(AsyncioClient):
         self,
         *,
         expires_in: int | UnsetType = UNSET,
-        scopes: Sequence[Scope | Unknown] | None | UnsetType = UNSET,
+        scopes: Sequence[Scope | Unknown] | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
     ) -> OwnConsoleSession:
         """Create a link into the console.
@@ -1475,7 +1480,7 @@ class AsyncClient(AsyncioClient):
         email: str,
         first_name: str,
         last_name: str,
-        phone: str | None | UnsetType = UNSET,
+        phone: str | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
     ) -> Member:
         """Create a member.
@@ -1574,7 +1579,7 @@ class AsyncClient(AsyncioClient):
         class_id: str,
         member_id: str,
         join_waitlist: bool | UnsetType = UNSET,
-        class_spot_id: str | None | UnsetType = UNSET,
+        class_spot_id: str | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
     ) -> Booking:
         """Book a class.
@@ -1598,7 +1603,7 @@ class AsyncClient(AsyncioClient):
         class_id: str,
         member_id: str,
         join_waitlist: bool | UnsetType = UNSET,
-        class_spot_id: str | None | UnsetType = UNSET,
+        class_spot_id: str | UnsetType | None = UNSET,
     ) -> BookingPreview:
         """Preview a booking.
 
@@ -1731,7 +1736,7 @@ class AsyncClient(AsyncioClient):
         *,
         title: str,
         slug: str | UnsetType = UNSET,
-        description: str | None | UnsetType = UNSET,
+        description: str | UnsetType | None = UNSET,
         fields: Sequence[FormField] | UnsetType = UNSET,
         settings: FormSettings | UnsetType = UNSET,
         status: Literal["draft", "published"] | Unknown | UnsetType = UNSET,
@@ -1764,7 +1769,7 @@ class AsyncClient(AsyncioClient):
         *,
         title: str | UnsetType = UNSET,
         slug: str | UnsetType = UNSET,
-        description: str | None | UnsetType = UNSET,
+        description: str | UnsetType | None = UNSET,
         fields: Sequence[FormField] | UnsetType = UNSET,
         settings: FormSettings | UnsetType = UNSET,
         status: FormStatusText | UnsetType = UNSET,
@@ -1821,7 +1826,7 @@ class AsyncClient(AsyncioClient):
         *,
         submitter_email: str,
         data: Mapping[str, str | Sequence[str]],
-        submitter_name: str | None | UnsetType = UNSET,
+        submitter_name: str | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
     ) -> FormSubmission:
         """Submit answers to a form.
@@ -1891,11 +1896,11 @@ class AsyncClient(AsyncioClient):
         lead_id: str,
         *,
         first_name: str | UnsetType = UNSET,
-        last_name: str | None | UnsetType = UNSET,
-        phone: str | None | UnsetType = UNSET,
+        last_name: str | UnsetType | None = UNSET,
+        phone: str | UnsetType | None = UNSET,
         email: str | UnsetType = UNSET,
         status: LeadStatusText | UnsetType = UNSET,
-        notes: str | None | UnsetType = UNSET,
+        notes: str | UnsetType | None = UNSET,
         metadata: Mapping[str, Any] | UnsetType = UNSET,
         idempotency_key: str | None = None,
     ) -> MutationResult:
@@ -1922,11 +1927,11 @@ class AsyncClient(AsyncioClient):
         lead_id: str,
         *,
         first_name: str | UnsetType = UNSET,
-        last_name: str | None | UnsetType = UNSET,
-        phone: str | None | UnsetType = UNSET,
+        last_name: str | UnsetType | None = UNSET,
+        phone: str | UnsetType | None = UNSET,
         email: str | UnsetType = UNSET,
         status: LeadStatusText | UnsetType = UNSET,
-        notes: str | None | UnsetType = UNSET,
+        notes: str | UnsetType | None = UNSET,
         metadata: Mapping[str, Any] | UnsetType = UNSET,
         idempotency_key: str | None = None,
     ) -> MutationResult:
@@ -1973,7 +1978,7 @@ class AsyncClient(AsyncioClient):
         description: str | UnsetType = UNSET,
         event_types: Sequence[EventKind | Unknown] | UnsetType = UNSET,
         fifo: bool | UnsetType = UNSET,
-        rate_limit: float | None | UnsetType = UNSET,
+        rate_limit: float | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
     ) -> WebhookEndpointWithSecret:
         """Create a webhook endpoint.
@@ -2005,7 +2010,7 @@ class AsyncClient(AsyncioClient):
         event_types: Sequence[EventKind | Unknown] | UnsetType = UNSET,
         status: WebhookEndpointStatusText | UnsetType = UNSET,
         fifo: bool | UnsetType = UNSET,
-        rate_limit: float | None | UnsetType = UNSET,
+        rate_limit: float | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
     ) -> WebhookEndpoint:
         """Change, disable or enable a webhook endpoint.

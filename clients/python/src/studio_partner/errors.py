@@ -1,8 +1,14 @@
 # Generated from the OpenAPI document by `python -m clients.generate --write`. Do not edit.
 """One exception for each code of the API."""
 
-from ._errors import ApiError, ConnectionFailed, ResyncNeeded, SecretLost, StudioPartnerError
-from ._errors import WebhookVerificationError
+from ._errors import (
+    ApiError,
+    ConnectionFailed,
+    ResyncNeeded,
+    SecretLost,
+    StudioPartnerError,
+    WebhookVerificationError,
+)
 
 __all__ = [
     "AlreadyBookedError",

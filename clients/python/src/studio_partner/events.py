@@ -3,17 +3,18 @@
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
+
 import msgspec
 from msgspec import Struct, field
+
 from ._values import Page, Reader, Unknown
 from .models import (
-    EventKind as EventKind,
-    EventResource,
     Booking,
     BookingReference,
     Class,
     ClassReference,
     ClassType,
+    EventResource,
     Form,
     FormReference,
     FormSubmissionReference,
@@ -36,6 +37,7 @@ from .models import (
     WaitlistReference,
     WebhookEndpoint,
 )
+from .models import EventKind as EventKind
 
 T = TypeVar("T")
 

@@ -2,11 +2,14 @@
 """What the API sends and takes."""
 
 from __future__ import annotations
+
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeAlias, TypedDict
+
 from msgspec import Struct
+
 from ._values import ShownOnce, Unknown
 
 API_VERSION = "2026-08-02"

@@ -29,9 +29,7 @@ def verify(
     content = body.encode() if isinstance(body, str) else body
     found = {name.lower(): value for name, value in headers.items()}
     try:
-        event_id, stamp, signatures = (
-            found[f"webhook-{name}"] for name in ("id", "timestamp", "signature")
-        )
+        event_id, stamp, signatures = (found[f"webhook-{name}"] for name in ("id", "timestamp", "signature"))
         sent_at = int(stamp)
     except (KeyError, ValueError) as problem:
         raise WebhookVerificationError("A signature header is missing or malformed.") from problem
@@ -40,8 +38,7 @@ def verify(
     signed = f"{event_id}.{sent_at}.".encode() + content
     expected = [_signature(secret, signed) for secret in ([secrets] if isinstance(secrets, str) else secrets)]
     given = [text.encode() for text in signatures.split()]
-    # Every pair is compared, so that the time tells nothing.
-    if not any([hmac.compare_digest(one, other) for one in expected for other in given]):
+    if not any(hmac.compare_digest(one, other) for one in expected for other in given):
         raise WebhookVerificationError("No signature was made with one of these secrets.")
     try:
         return read_event(content)
