@@ -8,6 +8,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from tests.clients.typescript.node_programs import find_node, install
+
 LIMIT_SECONDS = 120
 
 # Each script reads samples.json, {name: source}, and writes statuses.json, {name: status or problem}.
@@ -65,8 +67,11 @@ def run_python(samples: Mapping[str, str], folder: Path, environment: Mapping[st
 def run_javascript(
     samples: Mapping[str, str], folder: Path, environment: Mapping[str, str]
 ) -> dict[str, object]:
+    """Samples that use the client find it installed from its tarball."""
+    if any("studio-partner" in source for source in samples.values()):
+        folder = install(folder).folder
     (folder / "run.mjs").write_text(JAVASCRIPT)
-    return _run_script([shutil.which("node") or "node", "run.mjs"], samples, folder, environment)
+    return _run_script([str(find_node()), "run.mjs"], samples, folder, environment)
 
 
 def _run_script(
