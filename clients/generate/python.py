@@ -211,7 +211,7 @@ class _Printer:
             "from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, TypeVar",
             "import msgspec",
             "from msgspec import Struct, field",
-            "from ._values import Page, Reader, Unknown",
+            "from ._values import OneOf, Page, Reader, Unknown",
             f"from .models import EventKind as EventKind, EventResource, {', '.join(models)}",
             'T = TypeVar("T")',
             f"class EventData(Struct, Generic[T], {STRUCT.partition(', ')[2]}):",
@@ -231,7 +231,8 @@ class _Printer:
         lines += [f"    {name}: TypeAlias = {self._struct_type(type)}" for name, type in unions.items()]
         lines += ["else:"]
         for name, type in unions.items():
-            lines += [f"    class {name}:", f"        options = ({', '.join(sorted(_names(type), key=len))})"]
+            options = ", ".join(map(self._struct_type, type.options))
+            lines += [f"    class {name}(metaclass=OneOf):", f"        options = ({options})"]
         for kind in kinds:
             lines += self._kind(kind)
         lines += [

@@ -1,6 +1,6 @@
 """A proxy before the gateway that breaks attempts in every way a network has, and counts what came of them.
 
-A write is known by its Idempotency-Key, which a client keeps through its attempts. After a few broken attempts
+A write is known by its Idempotency-Key, which a client keeps through its attempts. After a few broken ones
 the next one passes, so that a client that goes on reaches its end.
 """
 
@@ -26,7 +26,7 @@ AFTER = ("cut after", "cut midway", "504 after", "delay")
 
 
 class FaultProxy:
-    """`rate` is the share of attempts that are broken. With `new_keys` every attempt gets a key of its own, as
+    """`rate` is the share of attempts that are broken. With `new_keys` each attempt gets a key of its own, as
     from a client that makes one for each attempt.
     """
 

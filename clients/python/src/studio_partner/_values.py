@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-__all__ = ["UNSET", "Page", "Reader", "ShownOnce", "Unknown", "UnsetType", "first_that_fits"]
+__all__ = ["UNSET", "OneOf", "Page", "Reader", "ShownOnce", "Unknown", "UnsetType", "first_that_fits"]
 
 T = TypeVar("T")
 
@@ -59,13 +59,23 @@ class Reader(Generic[T]):
         return self.decode(content)
 
 
-def first_that_fits(type: Any, value: Any) -> Any:
-    """An event carries a resource, or a reference to it. msgspec cannot tell structs apart that have no tag, so
-    they are a class with the `options` in the place of a union.
-    """
-    for option in type.options[:-1]:
+class OneOf(type):
+    """Stands for a union of structs that have no tag, which msgspec does not read: a class with its `options`."""
+
+    options: tuple[type[Struct], ...]
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, cls.options)
+
+
+def first_that_fits(type: type[Any], value: Any) -> Any:
+    """An event carries a resource, or a reference to it: the first option that has all its fields."""
+    if not isinstance(type, OneOf):
+        raise NotImplementedError(type)
+    *whole, reference = type.options
+    for option in whole:
         try:
             return msgspec.convert(value, option)
         except msgspec.ValidationError:
             continue
-    return msgspec.convert(value, type.options[-1])
+    return msgspec.convert(value, reference)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, Ty
 import msgspec
 from msgspec import Struct, field
 
-from ._values import Page, Reader, Unknown
+from ._values import OneOf, Page, Reader, Unknown
 from .models import (
     Booking,
     BookingReference,
@@ -86,34 +86,34 @@ if TYPE_CHECKING:
     RoomOrReference: TypeAlias = Room | RoomReference
 else:
 
-    class BookingOrReference:
+    class BookingOrReference(metaclass=OneOf):
         options = (Booking, BookingReference)
 
-    class WaitlistEntryOrReference:
+    class WaitlistEntryOrReference(metaclass=OneOf):
         options = (WaitlistEntry, WaitlistReference)
 
-    class ClassOrReference:
+    class ClassOrReference(metaclass=OneOf):
         options = (Class, ClassReference)
 
-    class MemberOrReference:
+    class MemberOrReference(metaclass=OneOf):
         options = (Member, MemberReference)
 
-    class MembershipOrReference:
+    class MembershipOrReference(metaclass=OneOf):
         options = (Membership, MembershipReference)
 
-    class PurchaseOrReference:
+    class PurchaseOrReference(metaclass=OneOf):
         options = (Purchase, PurchaseReference)
 
-    class LeadOrReference:
+    class LeadOrReference(metaclass=OneOf):
         options = (Lead, LeadReference)
 
-    class FormOrReference:
+    class FormOrReference(metaclass=OneOf):
         options = (Form, FormReference)
 
-    class LocationOrReference:
+    class LocationOrReference(metaclass=OneOf):
         options = (Location, LocationReference)
 
-    class RoomOrReference:
+    class RoomOrReference(metaclass=OneOf):
         options = (Room, RoomReference)
 
 
