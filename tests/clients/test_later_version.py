@@ -1,4 +1,4 @@
-"""Today's clients and an API of a made-up later version, with more fields, more values and more kinds of events."""
+"""Today's clients and an API of a made-up later version: more fields, values, codes and kinds of events."""
 
 import json
 from collections.abc import AsyncIterator
@@ -19,7 +19,7 @@ VERSION = "2031-01-01"
 
 
 def resolved(schema: Json, value: Any) -> Json:
-    """What describes this value: a reference is followed, and of several the first that names all that it has."""
+    """What describes this value: references are followed, and of several the first that it fits."""
     if ref := schema.get("$ref"):
         return resolved(DOCUMENT["components"]["schemas"][ref.rpartition("/")[2]], value)
     options = [resolved(one, value) for one in schema.get("anyOf", ()) if one.get("type") != "null"]
@@ -67,6 +67,17 @@ def response(operation: Json, *, more: bool) -> Any:
     return later(told["example"], told["schema"], more=more) if told else None
 
 
+def without_constants(value: Any) -> Any:
+    """An event is known by its class: not every client shows its `object`."""
+    if isinstance(value, list):
+        return [without_constants(one) for one in value]
+    if isinstance(value, dict):
+        return {
+            name: without_constants(one) for name, one in value.items() if (name, one) != ("object", "event")
+        }
+    return value
+
+
 @asynccontextmanager
 async def later_api() -> AsyncIterator[str]:
     """Its base URL. It serves every operation, and refuses with a code that is new."""
@@ -110,7 +121,7 @@ async def test_what_is_newer_breaks_no_call(drive: Drive) -> None:
                 field.name: ids[0] if ids else field.name for field in operation.query if field.required
             }
             result = await driver.call(operation.id, *ids, **fields, **needed)
-            expected = response(described, more=False)
+            expected = without_constants(response(described, more=False))
             wrong += [f"{operation.id}: {one}" for one in differences(expected, result)]
     assert wrong == []
 

@@ -34,18 +34,21 @@ async def test_a_follower_that_is_killed_sees_every_event_once_in_order(
     def lines() -> list[str]:
         return seen.read_text().splitlines() if seen.exists() else []
 
+    async def seen_lines(count: int) -> None:
+        await until(lambda: len(lines()) >= count)
+
     follower = node.start("follow.mjs", *arguments)
     try:
         writing = asyncio.create_task(write())
         for kill in range(KILLS):
             target = EVENTS // (KILLS + 1) * (kill + 1)
-            await until(lambda target=target: len(lines()) >= target)
+            await seen_lines(target)
             await asyncio.sleep(random.uniform(0, 0.02))
             follower.kill()
             follower.wait()
             follower = node.start("follow.mjs", *arguments)
         await writing
-        await until(lambda: len(lines()) >= EVENTS)
+        await seen_lines(EVENTS)
     finally:
         follower.kill()
         follower.communicate()
