@@ -5,8 +5,8 @@ import binascii
 import hashlib
 import hmac
 import time
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Final, Protocol
 
 import msgspec
 
@@ -18,8 +18,14 @@ __all__ = ["verify"]
 PREFIX: Final = "whsec_"
 
 
+class Headers(Protocol):
+    """A mapping of names to values, or whatever a web framework has in its place."""
+
+    def items(self) -> Iterable[tuple[str, str]]: ...
+
+
 def verify(
-    body: bytes | str, headers: Mapping[str, str], secrets: str | Sequence[str], tolerance: float = 300
+    body: bytes | str, headers: Headers, secrets: str | Sequence[str], tolerance: float = 300
 ) -> Event:
     """The event that was sent, or WebhookVerificationError.
 
