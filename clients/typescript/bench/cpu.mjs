@@ -1,11 +1,10 @@
-// CPU of a call through the client beside the same call by fetch alone, taking turns in one run: `npm run bench`.
+// CPU of a call through the client beside the same call by fetch alone, taking turns in one run: `npm run bench [TURNS [CALLS]]`.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Client, VERSION } from "studio-partner";
 
-const CALLS = 500;
-const ROUNDS = Number(process.argv[2] ?? 11);
+const [ROUNDS = 15, CALLS = 500] = process.argv.slice(2).map(Number);
 const server = spawn(process.execPath, [fileURLToPath(new URL("server.mjs", import.meta.url))], { stdio: ["ignore", "pipe", "inherit"] });
 const [port] = await once(server.stdout, "data");
 const baseUrl = `http://127.0.0.1:${String(port).trim()}/partner/v1`;

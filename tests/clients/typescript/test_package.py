@@ -27,6 +27,18 @@ def test_it_has_no_dependency_and_holds_only_what_is_run(node: Node) -> None:
     assert "dependencies" not in json.loads((PACKAGE / "package.json").read_text())
 
 
+def test_a_call_costs_at_most_half_as_much_again_as_fetch(node: Node) -> None:
+    """CPU, not time: what else runs on the machine counts little."""
+    said = run(node.node, "bench/cpu.mjs", "3", "100", folder=node.source)
+    ratios = {name: one["ratio"] for name, one in json.loads(said.splitlines()[-1]).items()}
+    assert {name: ratio for name, ratio in ratios.items() if ratio > 1.5} == {}
+
+
+def test_what_is_written_by_hand_stays_small() -> None:
+    lines = [len(one.read_text().splitlines()) for one in (PACKAGE / "src").glob("*.ts")]
+    assert 0 < sum(lines) <= 1_200
+
+
 def test_its_lock_names_hashes_and_no_registry(node: Node) -> None:
     for lock in (
         PACKAGE / "package-lock.json",
