@@ -32,6 +32,7 @@ check: $(VENV)/development
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python -m tests.clients.python
 	$(BIN)/lint-imports
 	$(BIN)/python -m services.cli.openapi --check
 	$(BIN)/python -m clients.generate --check

@@ -98,6 +98,8 @@ def received(event: Event) -> None:
             print(f"tell {event.data.object.member_id}: a seat has become free, and it is yours", flush=True)
         case ClassCancelled():
             print(f"tell everybody: {event.data.object.title} is cancelled", flush=True)
+        case _:
+            pass
 
 
 class Page(BaseHTTPRequestHandler):
@@ -132,7 +134,8 @@ class Page(BaseHTTPRequestHandler):
             case "POST", "hooks":
                 received(webhooks.verify(content, self.headers, endpoint.secret))
                 return 204, None
-        return 404, {"code": "not_found"}
+            case _:
+                return 404, {"code": "not_found"}
 
 
 if __name__ == "__main__":

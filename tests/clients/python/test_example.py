@@ -22,7 +22,7 @@ async def running(system: System) -> AsyncIterator[tuple[Client, "subprocess.Pop
     port, url = free_port(), f"{system.running.partner_url}/partner/v1"
     settings = {"STUDIO_URL": url, "STUDIO_KEY": await system.key(), "PORT": str(port)}
     environment = with_source() | settings
-    command = [sys.executable, EXAMPLE]
+    command = [sys.executable, str(EXAMPLE)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     try:
         assert process.stdout is not None

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from datetime import date, datetime
 from email.utils import parsedate_to_datetime
 from threading import Lock
-from typing import Any, Final, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 from urllib.parse import quote, urlencode
 
 import msgspec
@@ -185,12 +185,13 @@ def delay_before(attempt: int, reply: Reply) -> float | None:
 
 def api_error(reply: Reply, idempotency_key: str | None) -> ApiError:
     """The error of a response, also of one that a proxy between made and that is not the API's."""
+    body: dict[str, Any] = {}
+    told: dict[str, Any] = {}
     try:
-        body = msgspec.json.decode(reply.body)
-        told = body["error"]
+        body = msgspec.json.decode(reply.body, type=dict[str, Any])
+        told = msgspec.convert(body.get("error"), dict[str, Any])
         code, kind, message = str(told["code"]), str(told["type"]), str(told["message"])
-    except (msgspec.DecodeError, KeyError, TypeError):
-        body, told = {}, {}
+    except (msgspec.DecodeError, KeyError):
         code, kind, message = f"http_{reply.status}", "api_error", "The answer is not one of the API."
     return BY_CODE.get(code, ApiError)(
         reply.status,
@@ -221,8 +222,10 @@ def _query_value(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, datetime | date):
         return value.isoformat()
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return ",".join(map(str, value))
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Sequence):
+        return ",".join(map(str, cast("Sequence[object]", value)))
     return str(value)
 
 

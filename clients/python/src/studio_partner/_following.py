@@ -1,5 +1,7 @@
 """`client.events.follow`: every event once, in order, by long polling."""
 
+# pyright: reportPrivateUsage=false
+
 import math
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, Final

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import cached_property
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -21,7 +21,7 @@ class Unknown(str):
 
     raw: Any
 
-    def __new__(cls, text: str, raw: Any = None) -> "Unknown":
+    def __new__(cls, text: str, raw: Any = None) -> Self:
         self = super().__new__(cls, text)
         self.raw = text if raw is None else raw
         return self

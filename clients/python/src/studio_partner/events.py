@@ -2,7 +2,7 @@
 """One class for each kind of event, and `Event`, which is any of them."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Struct, field
@@ -46,7 +46,7 @@ class EventData(Struct, Generic[T], frozen=True, kw_only=True):
     """`object` is the resource as its own operation shows it, or a reference to it."""
 
     object: T
-    previous: dict[str, Any] = field(default_factory=dict)
+    previous: dict[str, Any] = field(default_factory=dict[str, Any])
     """The old values of what changed, in events that tell of a change."""
     active: bool | None = None
     """Whether an instructor is listed. None for all other resources."""
@@ -409,10 +409,12 @@ class UnknownEvent(Unknown):
     resource: EventResource
     request_id: str | None
 
-    def __init__(self, kind: str, raw: Any) -> None:
+    def __new__(cls, text: str, raw: Any = None) -> Self:
+        self = super().__new__(cls, text, raw)
         envelope = msgspec.convert(raw, EventEnvelope)
         for name in EventEnvelope.__struct_fields__:
             setattr(self, name, getattr(envelope, name))
+        return self
 
     @property
     def type(self) -> str:
