@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { inspect } from "node:util";
 import * as library from "studio-partner";
+import { ResponseCache } from "../dist/cache.js";
 import { CUT, CUT_IN_BODY, SILENCE, refusal, scripted } from "./scripted_server.mjs";
 
 const { API_VERSION, ApiError, Client, ClassFullError, ConnectionFailed, RateLimitedError, SecretLost, VERSION } = library;
@@ -55,8 +56,10 @@ describe("a call", { concurrency: true }, () => {
       const stopping = new AbortController();
       const call = assert.rejects(client.getStudio({ signal: stopping.signal }), { message: "enough" });
       while (requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+      const stopped = Date.now();
       stopping.abort(new Error("enough"));
       await call;
+      assert.ok(Date.now() - stopped < 10_000);
       await assert.rejects(client.getStudio({ signal: stopping.signal }), { message: "enough" });
       assert.equal(requests.length, 1);
     }
@@ -203,6 +206,17 @@ describe("the cache", { concurrency: true }, () => {
     const seen = [];
     for (let call = 0; call < 3; call++) seen.push((await client.getStudio()).n);
     assert.deepEqual(seen, [1, 2, 2]);
+  });
+
+  test("drops what was not used for longest when it is full", () => {
+    const cache = new ResponseCache(20);
+    cache.set("a", "1", "12345678");
+    cache.set("b", "2", "12345678");
+    assert.equal(cache.get("a").etag, "1");
+    cache.set("c", "3", "12345678");
+    assert.deepEqual(["a", "b", "c"].map((url) => cache.get(url)?.etag), ["1", undefined, "3"]);
+    cache.set("c", "4", "1234567890123456789012");
+    assert.equal(cache.get("c"), undefined, "larger than the whole cache");
   });
 
   test("is off unless it is asked for", async (t) => {
