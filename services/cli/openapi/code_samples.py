@@ -107,6 +107,8 @@ def curl(sample: Sample) -> str:
 
 
 def python(sample: Sample) -> str:
+    if sample.api.has_clients:
+        return _python_client(sample)
     lines = ["import json", "import os", "import urllib.request", "", "request = urllib.request.Request("]
     lines += [f"    {_text(sample.url)},", f"    method={_text(sample.method)},", "    headers={"]
     known = sample.api
@@ -122,6 +124,22 @@ def python(sample: Sample) -> str:
     read = {JSON: ", json.load(response)", None: ""}.get(sample.response, ", response.read().decode()")
     lines.append(f"    print(response.status{read})")
     return "\n".join(lines if sample.response == JSON or sample.body is not None else lines[1:])
+
+
+def _python_client(sample: Sample) -> str:
+    fields = dict(sample.fields)
+    if key := sample.headers.get("Idempotency-Key"):
+        fields["idempotency_key"] = key
+    given = [_text(one) for one in sample.ids]
+    given += [f"{name}={_literal(value, 8, _PYTHON_WORDS)}" for name, value in fields.items()]
+    call = f"client.{sample.operation}({', '.join(given)})"
+    lines = [f"    {call}" if sample.response is None else f"    print({call})"]
+    if len(fields) > 1 or "\n" in call:
+        lines = [f"    result = client.{sample.operation}("]
+        lines += [*(f"        {one}," for one in given), "    )", "    print(result)"]
+    known = f"os.environ[{_text(sample.api.variable)}], base_url={_text(sample.api.base_url)}"
+    start = ["import os", "", "from studio_partner import Client", "", f"with Client({known}) as client:"]
+    return "\n".join([*start, *lines])
 
 
 def javascript(sample: Sample) -> str:
