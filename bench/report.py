@@ -23,7 +23,7 @@ def machine(postgres: str) -> dict[str, str]:
     )
     memory = next((line.split()[1] for line in _lines("/proc/meminfo") if line.startswith("MemTotal")), "0")
     return {
-        "processor": f"{len(ALL)} × {model}, {platform.machine()}",
+        "processor": f"{len(ALL)} × {model}, {platform.machine()}, {_features()}",
         "memory": f"{int(memory) // 1024 // 1024} GB",
         "system": platform.platform(terse=True),
         "python": platform.python_version(),
@@ -32,6 +32,16 @@ def machine(postgres: str) -> dict[str, str]:
         "pinned": "one core each" if CAN_PIN and len(ALL) > 1 else "no",
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def _features() -> str:
+    """Instructions that decide what a digest and a signature cost."""
+    found = next(
+        (line.split() for line in _lines("/proc/cpuinfo") if line.startswith(("flags", "Features"))), []
+    )
+    sha = "with" if {"sha_ni", "sha2"} & set(found) else "without"
+    wide = ", with AVX2" if "avx2" in found else ""
+    return f"{sha} SHA instructions{wide}"
 
 
 def table(outcome: Outcome, about: dict[str, str], minutes: float) -> str:

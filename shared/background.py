@@ -8,12 +8,13 @@ from typing import Any, Final
 
 import structlog
 
-from shared.observability.metrics import LOOP_AGE
+from shared.observability.metrics import EVENT_LOOP_LAG, LOOP_AGE
 
 log = structlog.get_logger("loops")
 
 Step = Callable[[], Awaitable[bool]]
 CANCEL_AGAIN_SECONDS: Final = 0.5
+LAG_SECONDS: Final = 0.1
 
 
 class Wakeup:
@@ -40,6 +41,15 @@ class Wakeup:
             return False
         self._event.clear()
         return True
+
+
+async def measure_lag() -> None:
+    """How late a timer is tells how long whatever else is ready has to wait."""
+    loop = asyncio.get_running_loop()
+    while True:
+        due = loop.time() + LAG_SECONDS
+        await asyncio.sleep(LAG_SECONDS)
+        EVENT_LOOP_LAG.observe(max(0.0, loop.time() - due))
 
 
 class Backoff:

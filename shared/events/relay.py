@@ -73,6 +73,7 @@ class Relay:
         self._logged: dict[int, tuple[int, int, str]] = {}
         self._refused: dict[int, Refused] = {}
         self._waking = False
+        self._read_up_to = 0
         # The last read left rows behind, because the window had no room for them.
         self._cut_short = False
         self._bound = FloorBound()
@@ -92,8 +93,11 @@ class Relay:
         await self._commits.wake_others(unless=self.leases.all_held)
         if not self._sessions:
             return False
-        if not self._cut_short and any(session.in_flight for session in self._sessions.values()):
+        # Replies wake it, too: an event must not wait for a step that only deletes what they tell.
+        is_new, self._read_up_to = self.wakeup.notified != self._read_up_to, self.wakeup.notified
+        if is_new and not self._cut_short and any(one.in_flight for one in self._sessions.values()):
             await asyncio.sleep(self._sent_at + BATCH_SECONDS - time.monotonic())
+            self._read_up_to = self.wakeup.notified
         async with self.database.connection() as conn:
             await self._settle_rows(conn)
             batches, more = await self._read(conn)

@@ -1,9 +1,9 @@
 """One HTTP response, encoded: what a handler may return as it is, and what an error becomes."""
 
 from collections.abc import AsyncIterator, Iterable
-from hashlib import sha256
 from typing import Final
 
+from blake3 import blake3
 from msgspec import Struct
 
 
@@ -32,12 +32,12 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 
 def entity_tag(body: bytes) -> bytes:
-    """Processors have instructions for SHA-256: of the cryptographic digests it is the cheapest here."""
-    return tag_from(sha256(body).digest())
+    """BLAKE3 needs no instructions of its own to be quick: a sixth of SHA-256's time where there are none."""
+    return tag_from(blake3(body).digest(DIGEST_BYTES))
 
 
 def tag_from(digest: bytes) -> bytes:
-    """For a body that is read in parts: `digest` is its SHA-256."""
+    """For a body that is read in parts, and its digest with it."""
     return b'"%b"' % digest[:DIGEST_BYTES].hex().encode()
 
 

@@ -16,6 +16,7 @@ from granian.http import HTTP1Settings, HTTP2Settings
 from granian.server.embed import Server
 from msgspec import Struct
 
+from shared.background import measure_lag
 from shared.errors import Unavailable
 from shared.http.asgi import ASGIApp, Message, Receive, Scope, Send
 from shared.http.connection_limits import AUTHENTICATED, ConnectionGuard, ConnectionLimits
@@ -194,13 +195,14 @@ async def listening(listeners: Sequence[Listener]) -> AsyncIterator[Draining]:
     tasks = [asyncio.create_task(server.serve(), name="listener") for server in servers]
     try:
         await _until_connectable(listeners, tasks)
-        watching = asyncio.create_task(guard.watch(), name="connections")
+        watching = [asyncio.create_task(work) for work in (guard.watch(), measure_lag())]
         tune_garbage_collector()
         try:
             yield draining
         finally:
             await draining.finish()
-            watching.cancel()
+            for task in watching:
+                task.cancel()
     finally:
         for server in servers:
             server.stop()  # type: ignore[no-untyped-call]

@@ -53,6 +53,11 @@ POOL_WAIT = Histogram(
 POOL_CONNECTIONS = Gauge("studio_pool_connections", "Database connections of a pool.", ["service", "state"])
 CONNECTIONS = Gauge("studio_connections", "Open connections of a port.", ["port"])
 CONNECTIONS_CLOSED = Counter("studio_connections_closed_total", "Connections that broke a limit.", ["rule"])
+EVENT_LOOP_LAG = Histogram(
+    "studio_event_loop_lag_seconds",
+    "How late a timer of the process was: everything waits as long.",
+    buckets=_FAST,
+)
 LOOP_AGE = Gauge(
     "studio_loop_age_seconds", "Seconds since a background loop's last successful step.", ["loop"]
 )

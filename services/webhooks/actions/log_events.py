@@ -181,39 +181,30 @@ class Pairs:
 
 
 async def make_deliveries(conn: Connection, pairs: Iterable[tuple[StoredEvent, str]]) -> str | None:
-    """Returns the id of the last one. Iterates over `pairs` twice.
-
-    The caller holds the counters of the studios, which makes each endpoint's sequence gap-free.
-    """
-    counts = Counter(endpoint_id for _, endpoint_id in pairs)
-    if not counts:
-        return None
-    last = await deliveries.take_sequences(conn, counts)
+    """Returns the id of the last one. The caller holds the counters of the studios."""
     delivery_id: str | None = None
-    made = _numbered(pairs, last)
-    while stretch := list(islice(made, STRETCH)):
-        await deliveries.insert(conn, stretch)
-        delivery_id = stretch[-1].id
-    return delivery_id
-
-
-def _numbered(pairs: Iterable[tuple[StoredEvent, str]], last: dict[str, int]) -> Iterator[NewDelivery]:
     at = now()
-    for event, endpoint_id in pairs:
-        if endpoint_id not in last:
-            continue
-        last[endpoint_id] += 1
-        # A microsecond apart, so that the order by creation is the order by sequence.
-        at += timedelta(microseconds=1)
-        kind = kind_of(event.type)
-        yield NewDelivery(
-            event.studio_id,
+    left = iter(pairs)
+    while stretch := list(islice(left, STRETCH)):
+        numbers: Counter[str] = Counter()
+        made: list[NewDelivery] = []
+        for event, endpoint_id in stretch:
+            numbers[endpoint_id] += 1
+            # A microsecond apart, so that the order by creation is the order by sequence.
+            at += timedelta(microseconds=1)
             # Ids that grow fill the index at its end.
-            new_id_at(event.created_at),
-            endpoint_id,
-            event.id,
-            kind,
-            last[endpoint_id],
-            at,
-            event.created_at,
-        )
+            delivery_id = new_id_at(event.created_at)
+            made.append(
+                NewDelivery(
+                    event.studio_id,
+                    delivery_id,
+                    endpoint_id,
+                    event.id,
+                    kind_of(event.type),
+                    numbers[endpoint_id],
+                    at,
+                    event.created_at,
+                )
+            )
+        await deliveries.insert(conn, made)
+    return delivery_id

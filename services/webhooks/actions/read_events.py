@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from services.webhooks.context import Webhooks
 from services.webhooks.errors import EventsExpired
+from services.webhooks.followers import POLL_SECONDS
 from services.webhooks.rules.visibility import kind_of
 from services.webhooks.store import event_log
 from services.webhooks.store.event_log import EventBody, Wanted
@@ -95,7 +96,11 @@ async def follow_events(
                 news.events, query.limit, lambda event: len(event.body)
             )
         elif time.monotonic() < ends:
-            page = await read_events(service, caller, query, max(start, page.latest))
+            known = page.latest
+            page = await read_events(service, caller, query, max(start, known))
+            if page.latest <= known:
+                # Others were told of more than the log has: it was restored.
+                await asyncio.sleep(POLL_SECONDS)
     return page
 
 

@@ -27,12 +27,13 @@ R = TypeVar("R")
 # Attempts in flight of all lanes of a studio together, as long as each lane may have the minimum.
 STUDIO_WINDOW = 256
 MIN_LANE_WINDOW = 2
-# Out of the lanes that one process runs at once.
+# Out of the lanes that one process runs at once, and never more than are free: a few studios whose endpoints
+# all hang leave as much room as each of them takes.
 MAX_LANES_PER_STUDIO = 250
 # A lane starts with a window of two attempts, so a process can afford many lanes.
 MAX_LANES = 1000
 CLAIM_BATCH = 100
-# This far below a limit, more lanes are claimed at once instead of at the next poll.
+# With so many free again, or a studio down to half of its share, lanes are claimed before the next poll.
 CLAIM_AGAIN = CLAIM_BATCH // 2
 STOP_GRACE_SECONDS = 2.0
 
@@ -62,6 +63,8 @@ class Dispatcher:
         self.completions = self._batched(attempts.complete, max_batch=256, max_running=1)
         self._running: dict[asyncio.Task[None], Lane] = {}
         self._lanes_of_studio: Counter[str] = Counter()
+        # The studios that the last claim passed over.
+        self._at_limit: set[str] = set()
 
     def _batched(
         self,
@@ -83,9 +86,12 @@ class Dispatcher:
 
     async def step(self) -> bool:
         """True when there may be more lanes to claim."""
-        room = max(0, min(CLAIM_BATCH, self.max_lanes - len(self._running)))
+        # A batch may be of one studio.
+        room = min(CLAIM_BATCH, (self._free + 1) // 2)
+        share = self._share
+        self._at_limit = {id_ for id_, count in self._lanes_of_studio.items() if count >= share}
         async with self.database.connection() as conn:
-            claimed = await lanes.claim(conn, new_id(), room, self._studios_at_their_limit())
+            claimed = await lanes.claim(conn, new_id(), room, sorted(self._at_limit))
             await self._wake_lanes(conn)
         for lease, breaker in claimed:
             lane = Lane(self, lease, breaker)
@@ -98,16 +104,20 @@ class Dispatcher:
     def _ended(self, task: asyncio.Task[None]) -> None:
         studio_id = self._running.pop(task).lease.studio_id
         self._lanes_of_studio[studio_id] -= 1
-        if CLAIM_AGAIN in (
-            MAX_LANES_PER_STUDIO - self._lanes_of_studio[studio_id],
-            self.max_lanes - len(self._running),
-        ):
+        has_room = studio_id in self._at_limit and 2 * self._lanes_of_studio[studio_id] <= self._share
+        if has_room or self._free == CLAIM_AGAIN:
+            self._at_limit.discard(studio_id)
             self.wakeup.notify()
         if not self._lanes_of_studio[studio_id]:
             del self._lanes_of_studio[studio_id]
 
-    def _studios_at_their_limit(self) -> list[str]:
-        return [id_ for id_, count in self._lanes_of_studio.items() if count >= MAX_LANES_PER_STUDIO]
+    @property
+    def _free(self) -> int:
+        return max(0, self.max_lanes - len(self._running))
+
+    @property
+    def _share(self) -> int:
+        return min(MAX_LANES_PER_STUDIO, self._free)
 
     def window_of(self, studio_id: str) -> int:
         """How many attempts a lane of the studio may have in flight.

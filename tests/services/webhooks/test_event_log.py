@@ -3,12 +3,14 @@
 import asyncio
 import json
 from itertools import pairwise
+from typing import Any
 
 import asyncpg
 import pytest
 from msgspec import structs
 
 from services.webhooks.app import EventLogConsumer
+from services.webhooks.followers import POLL_SECONDS
 from services.webhooks.store import event_log
 from services.webhooks.store.event_log import BY_KIND, StoredEvent
 from shared.events.bus import EVENT_LOG, Message, Queue
@@ -17,7 +19,7 @@ from shared.events.envelope import render
 from shared.events.kinds import KINDS, BookingCreated, LeadCreated, MemberCreated
 from shared.events.leases import Leases
 from shared.wire import new_id, now
-from tests.harness.eventually import eventually
+from tests.harness.eventually import eventually, until
 from tests.harness.send_events import send_events
 from tests.services.webhooks.studio_client import ALL_READS, StudioClient, message_of, open_studio_client
 
@@ -239,3 +241,27 @@ async def test_the_consumer_gives_up_its_partitions_before_the_leases(database_u
         bus.lost = True
         await step()
         assert bus.assigned[1:] == [(none, mine), (none, none)]
+
+
+async def test_a_follower_of_a_restored_log_asks_it_now_and_then(
+    client: StudioClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others were told of events that the log has lost since."""
+    followed = client.context.followers._followed
+    await client.publish(client.event())
+    waiting = asyncio.create_task(client.call("GET", "/events", after_sequence=1, wait=20))
+    await until(lambda: client.studio_id in followed)
+    followed[client.studio_id].told = 5
+    asked = 0
+    position = event_log.position
+
+    async def counted(*given: Any) -> int:
+        nonlocal asked
+        asked += 1
+        return await position(*given)
+
+    monkeypatch.setattr(event_log, "position", counted)
+    late = await client.call("GET", "/events", after_sequence=1, wait=1)
+    waiting.cancel()
+    assert late.json()["data"] == []
+    assert 0 < asked <= 1 / POLL_SECONDS + 1
