@@ -34,7 +34,14 @@ export async function scripted(t, steps, options = {}) {
     server.closeAllConnections();
   });
   const baseUrl = `http://127.0.0.1:${server.address().port}/partner/v1`;
-  return { client: new Client({ key: "spk_test_a_b", baseUrl, ...options }), requests, baseUrl };
+  let answers = 0;
+  const counting = async (...request) => {
+    const response = await fetch(...request);
+    answers += 1;
+    return response;
+  };
+  const client = new Client({ key: "spk_test_a_b", baseUrl, fetch: counting, ...options });
+  return { client, requests, answered: () => answers };
 }
 
 export function refusal(status, code, headers = {}, more = {}) {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { inspect } from "node:util";
 import * as library from "studio-partner";
 import { ResponseCache } from "../dist/cache.js";
@@ -50,20 +51,24 @@ describe("a call", { concurrency: true }, () => {
     assert.equal(await client.deleteWebhookEndpoint("e"), undefined);
   });
 
-  test("ends when its signal says so, while it waits for a response and between attempts", async (t) => {
-    for (const steps of [[SILENCE], [refusal(503, "service_unavailable", { "Retry-After": "30" })]]) {
-      const { client, requests } = await scripted(t, steps);
+  for (const [when, step] of Object.entries({
+    "it waits for a response": SILENCE,
+    "it waits for the next attempt": refusal(503, "service_unavailable", { "Retry-After": "30" }),
+  })) {
+    test(`ends when its signal says so, while ${when}`, async (t) => {
+      const { client, requests, answered } = await scripted(t, [step]);
       const stopping = new AbortController();
       const call = assert.rejects(client.getStudio({ signal: stopping.signal }), { message: "enough" });
-      while (requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+      while (requests.length === 0 || (step !== SILENCE && answered() === 0)) await setTimeout(10);
+      await setTimeout(100);
       const stopped = Date.now();
       stopping.abort(new Error("enough"));
       await call;
       assert.ok(Date.now() - stopped < 10_000);
       await assert.rejects(client.getStudio({ signal: stopping.signal }), { message: "enough" });
       assert.equal(requests.length, 1);
-    }
-  });
+    });
+  }
 });
 
 describe("a retry", { concurrency: true }, () => {
