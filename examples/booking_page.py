@@ -103,14 +103,14 @@ def received(event: Event) -> None:
 
 
 class Page(BaseHTTPRequestHandler):
-    def answer(self) -> None:
+    def respond(self) -> None:
         content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         try:
             status, body = self.route(content)
         except (WebhookVerificationError, json.JSONDecodeError, KeyError):
             status, body = 400, {"code": "bad_request"}
         except ApiError as refused:
-            # A refusal of the studio is the page's answer, too: class_full, or that there are no credits.
+            # A refusal of the studio is the page's response, too: class_full, or that there are no credits.
             status, body = refused.status, {"code": refused.code, "details": refused.details}
         except StudioPartnerError as problem:
             self.log_error("%s", problem)
@@ -120,7 +120,7 @@ class Page(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(b"" if body is None else msgspec.json.encode(body, enc_hook=str))
 
-    do_GET = do_POST = do_DELETE = answer
+    do_GET = do_POST = do_DELETE = respond
 
     def route(self, content: bytes) -> tuple[int, Any]:
         place, _, name = self.path.strip("/").partition("/")

@@ -57,17 +57,17 @@ def told(number: int, result: Any = None, error: Exception | None = None) -> Non
 def blocking() -> None:
     with Client(**settings()) as client, ThreadPoolExecutor(AT_ONCE) as pool:
 
-        def run(asked: dict[str, Any]) -> None:
-            fields = asked["fields"]
+        def run(given: dict[str, Any]) -> None:
+            fields = given["fields"]
             try:
-                if asked["call"] == "follow":
+                if given["call"] == "follow":
                     following = client.events.follow(fields["after_sequence"])
-                    told(asked["id"], list(islice(following, fields["count"])))
+                    told(given["id"], list(islice(following, fields["count"])))
                     return
-                result = getattr(client, asked["call"])(*asked["path"], **fields)
-                told(asked["id"], list(result) if asked["call"].startswith("iter_") else result)
+                result = getattr(client, given["call"])(*given["path"], **fields)
+                told(given["id"], list(result) if given["call"].startswith("iter_") else result)
             except Exception as error:
-                told(asked["id"], error=error)
+                told(given["id"], error=error)
 
         for line in sys.stdin:
             pool.submit(run, json.loads(line))
@@ -76,24 +76,24 @@ def blocking() -> None:
 async def with_asyncio() -> None:
     async with AsyncClient(**settings()) as client, asyncio.TaskGroup() as group:
 
-        async def run(asked: dict[str, Any]) -> None:
-            fields = asked["fields"]
+        async def run(given: dict[str, Any]) -> None:
+            fields = given["fields"]
             try:
-                if asked["call"] == "follow":
+                if given["call"] == "follow":
                     rows: list[Any] = []
                     async for event in client.events.follow(fields["after_sequence"]):
                         rows.append(event)
                         if len(rows) == fields["count"]:
                             break
-                    told(asked["id"], rows)
+                    told(given["id"], rows)
                     return
-                result = getattr(client, asked["call"])(*asked["path"], **fields)
-                if asked["call"].startswith("iter_"):
-                    told(asked["id"], [row async for row in result])
+                result = getattr(client, given["call"])(*given["path"], **fields)
+                if given["call"].startswith("iter_"):
+                    told(given["id"], [row async for row in result])
                 else:
-                    told(asked["id"], await result)
+                    told(given["id"], await result)
             except Exception as error:
-                told(asked["id"], error=error)
+                told(given["id"], error=error)
 
         while line := await asyncio.to_thread(sys.stdin.readline):
             group.create_task(run(json.loads(line)))

@@ -1,4 +1,4 @@
-"""A server that answers what a test has written down, and remembers what it was asked."""
+"""A server that answers what a test has written down, and remembers what was asked."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -11,7 +11,7 @@ from msgspec import Struct
 CUT = 0
 
 
-class Asked(Struct):
+class SeenRequest(Struct):
     method: str
     target: str
     headers: Mapping[str, str]
@@ -23,14 +23,16 @@ class Scripted(Struct):
 
     url: str = ""
     answers: list[tuple[int, Any, dict[str, str]]] = []
-    asked: list[Asked] = []
+    requests: list[SeenRequest] = []
 
     def then(self, status: int, body: Any = None, **headers: str) -> "Scripted":
         self.answers.append((status, body, {name.replace("_", "-"): one for name, one in headers.items()}))
         return self
 
     async def handle(self, request: web.Request) -> web.Response:
-        self.asked.append(Asked(request.method, request.raw_path, request.headers, await request.read()))
+        self.requests.append(
+            SeenRequest(request.method, request.raw_path, request.headers, await request.read())
+        )
         status, body, headers = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if status == CUT:
             assert request.transport is not None

@@ -80,13 +80,13 @@ async def test_a_call_sends_what_the_api_wants(server: Scripted, call: Call) -> 
     """Key, versions, one Idempotency-Key; a field that is not given is not sent, null is."""
     server.then(200, {"id": "l", "object": "lead", "created": False})
     await call("update_lead", "a/b", phone=None, status="contacted")
-    (asked,) = server.asked
-    assert (asked.method, asked.target) == ("PATCH", "/partner/v1/leads/a%2Fb")
-    assert asked.body == b'{"phone":null,"status":"contacted"}'
-    assert asked.headers["X-Service-Key"] == "spk_test_k"
-    assert asked.headers["X-API-Version"] == studio_partner.API_VERSION
-    assert asked.headers["User-Agent"] == f"studio-partner-python/{studio_partner.__version__}"
-    assert 8 <= len(asked.headers["Idempotency-Key"]) <= 120
+    (request,) = server.requests
+    assert (request.method, request.target) == ("PATCH", "/partner/v1/leads/a%2Fb")
+    assert request.body == b'{"phone":null,"status":"contacted"}'
+    assert request.headers["X-Service-Key"] == "spk_test_k"
+    assert request.headers["X-API-Version"] == studio_partner.API_VERSION
+    assert request.headers["User-Agent"] == f"studio-partner-python/{studio_partner.__version__}"
+    assert 8 <= len(request.headers["Idempotency-Key"]) <= 120
 
 
 async def test_arguments_may_be_pythons_own_values(server: Scripted, call: Call) -> None:
@@ -94,15 +94,15 @@ async def test_arguments_may_be_pythons_own_values(server: Scripted, call: Call)
     server.then(200, {"object": "list", "data": [], "has_more": False, "next_cursor": None})
     at = datetime(2026, 5, 1, 8, tzinfo=UTC)
     await call("list_classes", starts_after=at, on=date(2026, 5, 1), ids=["a", "b"])
-    assert server.asked[0].target.partition("?")[2] == (
+    assert server.requests[0].target.partition("?")[2] == (
         "ids=a%2Cb&starts_after=2026-05-01T08%3A00%3A00%2B00%3A00&on=2026-05-01"
     )
     await call("list_products", active=False)
-    assert server.asked[1].target.endswith("/products?active=false")
+    assert server.requests[1].target.endswith("/products?active=false")
     server.answers[:] = [(409, refusal("booking_not_cancellable"), {})]
     with pytest.raises(ApiError):
         await call("cancel_booking", "b", max_late_fee=Decimal("5.00"), allow_credit_forfeit=True)
-    assert server.asked[2].target.endswith("?max_late_fee=5.00&allow_credit_forfeit=true")
+    assert server.requests[2].target.endswith("?max_late_fee=5.00&allow_credit_forfeit=true")
 
 
 @pytest.mark.parametrize("trouble", [CUT, 429, 503, 504, 409])
@@ -112,16 +112,16 @@ async def test_a_write_is_tried_again_under_the_same_key(server: Scripted, call:
     server.then(trouble, body, Retry_After="0").then(trouble, body, Retry_After="0").then(201, booking())
     made = await call("create_booking", class_id="c", member_id="m")
     assert (made.id, made.created_at) == ("b", datetime(2026, 5, 1, 8, tzinfo=UTC))
-    assert len(server.asked) == 3
-    assert len({asked.headers["Idempotency-Key"] for asked in server.asked}) == 1
-    assert len({asked.body for asked in server.asked}) == 1
+    assert len(server.requests) == 3
+    assert len({request.headers["Idempotency-Key"] for request in server.requests}) == 1
+    assert len({request.body for request in server.requests}) == 1
 
 
 async def test_each_write_has_a_key_of_its_own_unless_one_is_given(server: Scripted, call: Call) -> None:
     server.then(201, booking())
     for given in (None, None, "the-very-key"):
         await call("create_booking", class_id="c", member_id="m", idempotency_key=given)
-    first, second, third = (asked.headers["Idempotency-Key"] for asked in server.asked)
+    first, second, third = (request.headers["Idempotency-Key"] for request in server.requests)
     assert first != second
     assert third == "the-very-key"
 
@@ -132,7 +132,7 @@ async def test_reads_and_previews_are_tried_again_without_a_key(server: Scripted
     )
     server.answers[-1][1].update(code=None, checks=[])
     assert (await call("preview_booking", class_id="c", member_id="m")).outcome == "confirmed"
-    assert ["Idempotency-Key" in asked.headers for asked in server.asked] == [False, False]
+    assert ["Idempotency-Key" in request.headers for request in server.requests] == [False, False]
 
 
 async def test_the_attempts_come_to_an_end(server: Scripted, call: Call) -> None:
@@ -140,14 +140,14 @@ async def test_the_attempts_come_to_an_end(server: Scripted, call: Call) -> None
     server.then(503, refusal("service_unavailable", type="api_error"), Retry_After="0")
     with pytest.raises(ServiceUnavailableError) as refused:
         await call("create_booking", class_id="c", member_id="m", settings={"retries": 2})
-    assert len(server.asked) == 3
-    assert refused.value.idempotency_key == server.asked[0].headers["Idempotency-Key"]
-    server.asked.clear()
+    assert len(server.requests) == 3
+    assert refused.value.idempotency_key == server.requests[0].headers["Idempotency-Key"]
+    server.requests.clear()
     server.answers[:] = [(CUT, None, {})]
     with pytest.raises(ConnectionFailed) as failed:
         await call("create_booking", class_id="c", member_id="m", settings={"retries": 0})
-    (asked,) = server.asked
-    assert failed.value.idempotency_key == asked.headers["Idempotency-Key"]
+    (request,) = server.requests
+    assert failed.value.idempotency_key == request.headers["Idempotency-Key"]
 
 
 async def test_retry_after_is_waited_for_unless_it_is_very_long(server: Scripted, call: Call) -> None:
@@ -158,7 +158,7 @@ async def test_retry_after_is_waited_for_unless_it_is_very_long(server: Scripted
     server.answers[:] = [(429, refusal("rate_limited"), {"Retry-After": "3600"})]
     with pytest.raises(RateLimitedError):
         await call("create_booking", class_id="c", member_id="m")
-    assert len(server.asked) == 3
+    assert len(server.requests) == 3
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 410, 422, 500])
@@ -166,7 +166,7 @@ async def test_a_refusal_is_not_tried_again(server: Scripted, call: Call, status
     server.then(status, refusal("made_up_code"))
     with pytest.raises(ApiError) as refused:
         await call("create_booking", class_id="c", member_id="m")
-    assert (type(refused.value), refused.value.code, len(server.asked)) == (ApiError, "made_up_code", 1)
+    assert (type(refused.value), refused.value.code, len(server.requests)) == (ApiError, "made_up_code", 1)
 
 
 async def test_an_error_has_its_own_class_and_all_that_was_told(server: Scripted, call: Call) -> None:
@@ -197,7 +197,7 @@ async def test_what_is_no_answer_of_the_api_is_still_an_api_error(
     server.answers[:] = [(200, body, {})]
     with pytest.raises(ApiError) as unreadable:
         await call("get_studio")
-    assert unreadable.value.code == "unreadable_answer"
+    assert unreadable.value.code == "unreadable_response"
 
 
 async def test_a_redirect_is_not_followed(server: Scripted, call: Call) -> None:
@@ -205,7 +205,7 @@ async def test_a_redirect_is_not_followed(server: Scripted, call: Call) -> None:
     server.then(307, Location=server.url + "/elsewhere")
     with pytest.raises(ApiError):
         await call("get_studio")
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
 
 
 async def test_a_lost_secret_is_said(server: Scripted, call: Call) -> None:
@@ -233,7 +233,7 @@ async def test_iterating_asks_for_page_after_page(server: Scripted, call: Call) 
     server.then(200, page).then(200, page | {"data": [booking(id="3")], "has_more": False})
     rows = await call("iter_bookings", class_id="c", page_size=2)
     assert [row.id for row in rows] == ["1", "2", "3"]
-    assert [asked.target.partition("?")[2] for asked in server.asked] == [
+    assert [request.target.partition("?")[2] for request in server.requests] == [
         "limit=2&class_id=c",
         "limit=2&class_id=c&cursor=2",
     ]
@@ -262,12 +262,12 @@ async def test_a_cache_asks_whether_something_has_changed(server: Scripted) -> N
     async with AsyncClient("k", base_url=server.url, cache=True) as client:
         found = [(await client.get_booking("b")).id for _ in range(3)]
     assert found == ["b", "b", "n"]
-    tags = [asked.headers.get("If-None-Match") for asked in server.asked]
+    tags = [request.headers.get("If-None-Match") for request in server.requests]
     assert tags == [None, '"1"', '"1"']
     with Client("k", base_url=server.url) as plain:
         for _ in range(2):
             await asyncio.to_thread(plain.get_booking, "b")
-    assert "If-None-Match" not in server.asked[-1].headers
+    assert "If-None-Match" not in server.requests[-1].headers
 
 
 def test_the_cache_forgets_what_was_used_longest_ago(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,4 +296,4 @@ def test_delays_grow_and_differ() -> None:
 
 
 def reply_with(at: datetime) -> Any:
-    return _exchange.Reply(503, {"retry-after": at.strftime("%a, %d %b %Y %H:%M:%S GMT")}, b"")
+    return _exchange.Response(503, {"retry-after": at.strftime("%a, %d %b %Y %H:%M:%S GMT")}, b"")

@@ -109,7 +109,7 @@ def page(*sequences: int, latest: int | None = None) -> dict[str, Any]:
 
 
 def after(server: Scripted) -> list[str]:
-    return [asked.target.partition("after_sequence=")[2].partition("&")[0] for asked in server.asked]
+    return [request.target.partition("after_sequence=")[2].partition("&")[0] for request in server.requests]
 
 
 async def test_an_outage_is_waited_for_once_it_has_worked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +140,9 @@ async def test_an_empty_page_moves_the_position(monkeypatch: pytest.MonkeyPatch)
         assert isinstance(event, UnknownEvent)
         assert (str(event), event.type, following.position) == ("made_up.kind", "made_up.kind", 41)
         assert after(server) == ["7", "40"]
-        assert all("type=class.full" in asked.target and "wait=5" in asked.target for asked in server.asked)
+        assert all(
+            "type=class.full" in request.target and "wait=5" in request.target for request in server.requests
+        )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The exceptions that are no answer's own. `errors` has one class for each code of the API."""
+"""The exceptions that are of no code. `errors` has one class for each code of the API."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -41,7 +41,7 @@ class ApiError(StudioPartnerError):
 
 
 class ConnectionFailed(StudioPartnerError):
-    """No answer came, in all attempts. For a write the outcome is unknown: repeat it with this `idempotency_key`."""
+    """No response came, in all attempts. For a write the outcome is unknown: repeat it with this `idempotency_key`."""
 
     def __init__(self, message: str, idempotency_key: str | None = None) -> None:
         super().__init__(message)
@@ -49,13 +49,15 @@ class ConnectionFailed(StudioPartnerError):
 
 
 class SecretLost(StudioPartnerError):
-    """The write was done, but the answer that showed its secret was lost on the way, and a secret is shown once.
+    """The write was done, but the response that showed its secret was lost on the way, and a secret is shown once.
 
     `resource` is what was made, without the secret. Rotate an endpoint's secret; create a new console session.
     """
 
     def __init__(self, resource: Any) -> None:
-        super().__init__("The answer that showed the secret was lost; a repeated one does not show it again.")
+        super().__init__(
+            "The response that showed the secret was lost; a repeated one does not show it again."
+        )
         self.resource = resource
 
 

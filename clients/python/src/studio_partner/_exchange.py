@@ -1,6 +1,6 @@
 """One call from its arguments to its result: retries, errors and the cache, without input or output.
 
-`exchange` is a generator. It yields a `Request` to send, or seconds to sleep, and is sent the `Reply`. The blocking
+`exchange` is a generator. It yields a `Request` to send, or seconds to sleep, and is sent the `Response`. The blocking
 and the asynchronous client differ only in how they do what it yields.
 """
 
@@ -48,14 +48,14 @@ class Request(NamedTuple):
     timeout: float | None
 
 
-class Reply(NamedTuple):
+class Response(NamedTuple):
     status: int
     headers: Headers
     body: bytes
 
 
-Answer: TypeAlias = Reply | ConnectionFailed | None
-Exchange: TypeAlias = Generator[Request | float, Answer, T]
+Outcome: TypeAlias = Response | ConnectionFailed | None
+Exchange: TypeAlias = Generator[Request | float, Outcome, T]
 
 
 class Operation(Generic[T_co]):
@@ -127,40 +127,42 @@ def exchange(
     request = Request(operation.method, target, headers, content, longer)
     attempt = 0
     while True:
-        reply = yield request
-        if isinstance(reply, Reply) and (reply.status < 300 or (reply.status == 304 and cached is not None)):
+        response = yield request
+        if isinstance(response, Response) and (
+            response.status < 300 or (response.status == 304 and cached is not None)
+        ):
             break
         attempt += 1
-        if isinstance(reply, Reply):
-            error = api_error(reply, idempotency_key)
-            delay = delay_before(attempt, reply)
-            again = reply.status in RETRIED or error.code == STILL_RUNNING
+        if isinstance(response, Response):
+            error = api_error(response, idempotency_key)
+            delay = delay_before(attempt, response)
+            again = response.status in RETRIED or error.code == STILL_RUNNING
             if attempt > retries or not again or delay is None:
                 raise error
         else:
             if attempt > retries:
-                failed = reply or ConnectionFailed("No answer.")
+                failed = response or ConnectionFailed("No response.")
                 failed.idempotency_key = idempotency_key
                 raise failed
             delay = backoff(attempt)
         yield delay
-    content = cached[1] if cached is not None and reply.status == 304 else reply.body
-    if cache is not None and reply.status == 200 and (etag := reply.headers.get("etag")):
+    content = cached[1] if cached is not None and response.status == 304 else response.body
+    if cache is not None and response.status == 200 and (etag := response.headers.get("etag")):
         cache.put(target, etag, content)
-    result = _read(operation, content, reply)
+    result = _read(operation, content, response)
     if operation.shown_once is not None and getattr(result, operation.shown_once) is None:
         raise SecretLost(result)
     return result
 
 
-def _read(operation: Operation[T], content: bytes, reply: Reply) -> T:
+def _read(operation: Operation[T], content: bytes, response: Response) -> T:
     try:
         return operation.read(content)
     except msgspec.DecodeError as problem:
-        message = f"The answer cannot be read: {problem}"
-        request_id = reply.headers.get("x-request-id")
+        message = f"The response cannot be read: {problem}"
+        request_id = response.headers.get("x-request-id")
         raise ApiError(
-            reply.status, "unreadable_answer", "api_error", message, None, {}, request_id
+            response.status, "unreadable_response", "api_error", message, None, {}, request_id
         ) from problem
 
 
@@ -169,9 +171,9 @@ def backoff(attempt: int) -> float:
     return random.uniform(0.5, 1.0) * min(LONGEST_DELAY, FIRST_DELAY * 2.0 ** min(attempt - 1, 10))
 
 
-def delay_before(attempt: int, reply: Reply) -> float | None:
+def delay_before(attempt: int, response: Response) -> float | None:
     """What Retry-After says and a little more, so that not all come back at once. None: it is too long to wait."""
-    told = reply.headers.get("retry-after")
+    told = response.headers.get("retry-after")
     if told is None:
         return backoff(attempt)
     try:
@@ -183,24 +185,24 @@ def delay_before(attempt: int, reply: Reply) -> float | None:
     return None if seconds > LONGEST_RETRY_AFTER else max(0.0, seconds) + random.uniform(0, FIRST_DELAY)
 
 
-def api_error(reply: Reply, idempotency_key: str | None) -> ApiError:
+def api_error(response: Response, idempotency_key: str | None) -> ApiError:
     """The error of a response, also of one that a proxy between made and that is not the API's."""
     body: dict[str, Any] = {}
     told: dict[str, Any] = {}
     try:
-        body = msgspec.json.decode(reply.body, type=dict[str, Any])
+        body = msgspec.json.decode(response.body, type=dict[str, Any])
         told = msgspec.convert(body.get("error"), dict[str, Any])
         code, kind, message = str(told["code"]), str(told["type"]), str(told["message"])
     except (msgspec.DecodeError, KeyError):
-        code, kind, message = f"http_{reply.status}", "api_error", "The answer is not one of the API."
+        code, kind, message = f"http_{response.status}", "api_error", "The response is not one of the API."
     return BY_CODE.get(code, ApiError)(
-        reply.status,
+        response.status,
         code,
         kind,
         message,
         told.get("param"),
         told.get("details") or {},
-        reply.headers.get("x-request-id") or told.get("request_id"),
+        response.headers.get("x-request-id") or told.get("request_id"),
         problems=tuple(body.get("detail") or ()),
         idempotency_key=idempotency_key,
     )

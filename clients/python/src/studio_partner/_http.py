@@ -12,7 +12,7 @@ from pyreqwest.exceptions import ClientClosedError, RequestError
 from pyreqwest.request import BaseRequestBuilder
 
 from ._errors import ConnectionFailed
-from ._exchange import Answer, Cache, Exchange, Operation, Reply, Request, exchange
+from ._exchange import Cache, Exchange, Operation, Outcome, Request, Response, exchange
 from ._values import Page
 from ._version import __version__
 from .models import API_VERSION
@@ -98,11 +98,11 @@ class BlockingClient(_Settings):
     def close(self) -> None:
         self._http.close()
 
-    def _send(self, request: Request) -> Answer:
+    def _send(self, request: Request) -> Outcome:
         builder = self._http.request(request.method, self._base_url + request.target)
         try:
             response = _filled(builder, request).build().send()
-            return Reply(response.status, response.headers, bytes(response.bytes()))
+            return Response(response.status, response.headers, bytes(response.bytes()))
         except ClientClosedError:
             raise
         except RequestError as problem:
@@ -159,11 +159,11 @@ class AsyncioClient(_Settings):
     async def close(self) -> None:
         await self._http.close()
 
-    async def _send(self, request: Request) -> Answer:
+    async def _send(self, request: Request) -> Outcome:
         builder = self._http.request(request.method, self._base_url + request.target)
         try:
             response = await _filled(builder, request).build().send()
-            return Reply(response.status, response.headers, bytes(await response.bytes()))
+            return Response(response.status, response.headers, bytes(await response.bytes()))
         except ClientClosedError:
             raise
         except RequestError as problem:
