@@ -85,7 +85,9 @@ class _Printer:
         lines = ['import { ApiError } from "../errors.js";', ""]
         for error in self.document.errors:
             lines += _comment(f"`{error.code}`: {error.message}", "")
-            lines.append(f"export class {error.class_name} extends ApiError {{}}")
+            # A bundler may rename the class.
+            name = f'override name = "{error.class_name}";'
+            lines.append(f"export class {error.class_name} extends ApiError {{ {name} }}")
         rows = [f"{_INDENT}{error.code}: {error.class_name}," for error in self.document.errors]
         lines += ["", "/** The class of each code. */", "export const ERRORS = {", *rows, "} as const;"]
         return "\n".join(lines) + "\n"

@@ -25,6 +25,7 @@ export interface ApiErrorFields {
 
 /** The API refused the request. Each documented `code` has its own subclass; a code that is newer than this package is an ApiError. */
 export class ApiError extends StudioPartnerError {
+  override name = "ApiError";
   readonly status: number;
   readonly code: string;
   readonly type: string;
@@ -41,7 +42,6 @@ export class ApiError extends StudioPartnerError {
 
   constructor(fields: ApiErrorFields) {
     super(fields.message);
-    this.name = new.target.name;
     this.status = fields.status;
     this.code = fields.code;
     this.type = fields.type;

@@ -3,93 +3,93 @@
 import { ApiError } from "../errors.js";
 
 /** `already_booked`: The member already has a booking for this class. */
-export class AlreadyBookedError extends ApiError {}
+export class AlreadyBookedError extends ApiError { override name = "AlreadyBookedError"; }
 /** `already_submitted`: This email has already submitted the form. */
-export class AlreadySubmittedError extends ApiError {}
+export class AlreadySubmittedError extends ApiError { override name = "AlreadySubmittedError"; }
 /** `already_waitlisted`: The member is already on the waitlist of this class. */
-export class AlreadyWaitlistedError extends ApiError {}
+export class AlreadyWaitlistedError extends ApiError { override name = "AlreadyWaitlistedError"; }
 /** `api_key_expired`: The key has expired. */
-export class ApiKeyExpiredError extends ApiError {}
+export class ApiKeyExpiredError extends ApiError { override name = "ApiKeyExpiredError"; }
 /** `api_key_revoked`: The key has been revoked. */
-export class ApiKeyRevokedError extends ApiError {}
+export class ApiKeyRevokedError extends ApiError { override name = "ApiKeyRevokedError"; }
 /** `body_too_large`: The body is larger than 256 KiB. */
-export class BodyTooLargeError extends ApiError {}
+export class BodyTooLargeError extends ApiError { override name = "BodyTooLargeError"; }
 /** `booking_already_cancelled`: The booking is already cancelled. */
-export class BookingAlreadyCancelledError extends ApiError {}
+export class BookingAlreadyCancelledError extends ApiError { override name = "BookingAlreadyCancelledError"; }
 /** `booking_not_cancellable`: The booking can no longer be cancelled. */
-export class BookingNotCancellableError extends ApiError {}
+export class BookingNotCancellableError extends ApiError { override name = "BookingNotCancellableError"; }
 /** `cancellation_terms_changed`: Cancelling would cost more than was accepted; nothing was cancelled. */
-export class CancellationTermsChangedError extends ApiError {}
+export class CancellationTermsChangedError extends ApiError { override name = "CancellationTermsChangedError"; }
 /** `class_full`: The class is full. */
-export class ClassFullError extends ApiError {}
+export class ClassFullError extends ApiError { override name = "ClassFullError"; }
 /** `class_not_bookable`: The class cannot be booked. */
-export class ClassNotBookableError extends ApiError {}
+export class ClassNotBookableError extends ApiError { override name = "ClassNotBookableError"; }
 /** `console_session_ended`: The session has ended; open the console with a new link. */
-export class ConsoleSessionEndedError extends ApiError {}
+export class ConsoleSessionEndedError extends ApiError { override name = "ConsoleSessionEndedError"; }
 /** `console_session_not_allowed`: A console session cannot create sessions; use the key itself, from a server. */
-export class ConsoleSessionNotAllowedError extends ApiError {}
+export class ConsoleSessionNotAllowedError extends ApiError { override name = "ConsoleSessionNotAllowedError"; }
 /** `endpoint_disabled`: The endpoint is disabled. Enable it first. */
-export class EndpointDisabledError extends ApiError {}
+export class EndpointDisabledError extends ApiError { override name = "EndpointDisabledError"; }
 /** `events_expired`: Events after this sequence are not kept any more. Start again with a full listing. */
-export class EventsExpiredError extends ApiError {}
+export class EventsExpiredError extends ApiError { override name = "EventsExpiredError"; }
 /** `form_closed`: The form has closed. */
-export class FormClosedError extends ApiError {}
+export class FormClosedError extends ApiError { override name = "FormClosedError"; }
 /** `form_not_published`: The form is not published and accepts no submissions. */
-export class FormNotPublishedError extends ApiError {}
+export class FormNotPublishedError extends ApiError { override name = "FormNotPublishedError"; }
 /** `idempotency_in_progress`: A request with this Idempotency-Key is still in progress; retry with the same key. */
-export class IdempotencyInProgressError extends ApiError {}
+export class IdempotencyInProgressError extends ApiError { override name = "IdempotencyInProgressError"; }
 /** `idempotency_key_reused`: The Idempotency-Key was already used with different parameters. */
-export class IdempotencyKeyReusedError extends ApiError {}
+export class IdempotencyKeyReusedError extends ApiError { override name = "IdempotencyKeyReusedError"; }
 /** `insufficient_scope`: This request requires the scope members:write, which the key does not have. */
-export class InsufficientScopeError extends ApiError {}
+export class InsufficientScopeError extends ApiError { override name = "InsufficientScopeError"; }
 /** `internal_error`: Something went wrong on our side. */
-export class InternalError extends ApiError {}
+export class InternalError extends ApiError { override name = "InternalError"; }
 /** `invalid_api_key`: The key is not valid. */
-export class InvalidApiKeyError extends ApiError {}
+export class InvalidApiKeyError extends ApiError { override name = "InvalidApiKeyError"; }
 /** `invalid_cursor`: The cursor was not issued by this list. */
-export class InvalidCursorError extends ApiError {}
+export class InvalidCursorError extends ApiError { override name = "InvalidCursorError"; }
 /** `invalid_state_transition`: published cannot become draft. */
-export class InvalidStateTransitionError extends ApiError {}
+export class InvalidStateTransitionError extends ApiError { override name = "InvalidStateTransitionError"; }
 /** `lead_exists`: Another lead of the studio has this email. */
-export class LeadExistsError extends ApiError {}
+export class LeadExistsError extends ApiError { override name = "LeadExistsError"; }
 /** `member_exists`: A member with this email already exists. */
-export class MemberExistsError extends ApiError {}
+export class MemberExistsError extends ApiError { override name = "MemberExistsError"; }
 /** `member_not_eligible`: The member is not eligible for this class. */
-export class MemberNotEligibleError extends ApiError {}
+export class MemberNotEligibleError extends ApiError { override name = "MemberNotEligibleError"; }
 /** `missing_api_key`: Send the key in the header X-Service-Key. */
-export class MissingApiKeyError extends ApiError {}
+export class MissingApiKeyError extends ApiError { override name = "MissingApiKeyError"; }
 /** `not_found`: There is no such resource. */
-export class NotFoundError extends ApiError {}
+export class NotFoundError extends ApiError { override name = "NotFoundError"; }
 /** `rate_limited`: Too many requests; wait and try again. */
-export class RateLimitedError extends ApiError {}
+export class RateLimitedError extends ApiError { override name = "RateLimitedError"; }
 /** `recovery_in_progress`: A recovery of this endpoint is still running. */
-export class RecoveryInProgressError extends ApiError {}
+export class RecoveryInProgressError extends ApiError { override name = "RecoveryInProgressError"; }
 /** `service_unavailable`: A part of the system is unavailable; nothing was done. */
-export class ServiceUnavailableError extends ApiError {}
+export class ServiceUnavailableError extends ApiError { override name = "ServiceUnavailableError"; }
 /** `slug_taken`: Another form of the studio has this slug. */
-export class SlugTakenError extends ApiError {}
+export class SlugTakenError extends ApiError { override name = "SlugTakenError"; }
 /** `spot_required`: This class requires a spot. */
-export class SpotRequiredError extends ApiError {}
+export class SpotRequiredError extends ApiError { override name = "SpotRequiredError"; }
 /** `spot_taken`: The spot is already taken. */
-export class SpotTakenError extends ApiError {}
+export class SpotTakenError extends ApiError { override name = "SpotTakenError"; }
 /** `submission_limit_reached`: The form has reached its submission limit. */
-export class SubmissionLimitReachedError extends ApiError {}
+export class SubmissionLimitReachedError extends ApiError { override name = "SubmissionLimitReachedError"; }
 /** `too_many_endpoints`: This client has reached its limit of webhook endpoints. */
-export class TooManyEndpointsError extends ApiError {}
+export class TooManyEndpointsError extends ApiError { override name = "TooManyEndpointsError"; }
 /** `too_many_waits`: The client already waits for events as often as it may at once. */
-export class TooManyWaitsError extends ApiError {}
+export class TooManyWaitsError extends ApiError { override name = "TooManyWaitsError"; }
 /** `unsupported_api_version`: The version in X-API-Version is not supported. */
-export class UnsupportedApiVersionError extends ApiError {}
+export class UnsupportedApiVersionError extends ApiError { override name = "UnsupportedApiVersionError"; }
 /** `unsupported_media_type`: Send the body as JSON, with Content-Type: application/json. */
-export class UnsupportedMediaTypeError extends ApiError {}
+export class UnsupportedMediaTypeError extends ApiError { override name = "UnsupportedMediaTypeError"; }
 /** `upstream_timeout`: There was no answer in time, so the outcome is unknown; retry with the same Idempotency-Key. */
-export class UpstreamTimeoutError extends ApiError {}
+export class UpstreamTimeoutError extends ApiError { override name = "UpstreamTimeoutError"; }
 /** `validation_failed`: query.limit: Expected `int` <= 200 */
-export class ValidationFailedError extends ApiError {}
+export class ValidationFailedError extends ApiError { override name = "ValidationFailedError"; }
 /** `waitlist_full`: The class and its waitlist are full. */
-export class WaitlistFullError extends ApiError {}
+export class WaitlistFullError extends ApiError { override name = "WaitlistFullError"; }
 /** `waitlist_not_allowed`: The class is full and has no waitlist. */
-export class WaitlistNotAllowedError extends ApiError {}
+export class WaitlistNotAllowedError extends ApiError { override name = "WaitlistNotAllowedError"; }
 
 /** The class of each code. */
 export const ERRORS = {
