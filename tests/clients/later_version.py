@@ -78,16 +78,19 @@ def answers() -> dict[tuple[str, str], tuple[int, Any]]:
             content = next(iter(good.get("content", {}).values()), None)
             body = grown(content["example"], content["schema"], schemas) if content else None
             found[method.upper(), path] = (int(status), body)
-    events = found["GET", "/events"][1]
-    known = events["data"][0]
-    # A kind that is not known, one that is, and one whose content is of a shape that is not known.
-    events["data"] = [
-        known | {"sequence": 1, "type": KIND, "data": {"subject": {"id": "x"}}},
-        known | {"sequence": 2},
-        known | {"sequence": 3, "data": {FIELD: 1}},
-    ]
-    events |= {"has_more": False, "latest_sequence": 3, "oldest_sequence": 1}
+    rows = events(today)
+    page = {"object": "list", "data": rows, "has_more": False, "next_cursor": None}
+    found["GET", "/events"] = (200, page | {"oldest_sequence": 1, "latest_sequence": len(rows)})
     return found
+
+
+def events(today: Json) -> list[Json]:
+    """One of every kind, one of a kind that is not known, and one whose content is not of the known shape."""
+    schemas = today["components"]["schemas"]
+    told = [one["post"]["requestBody"]["content"]["application/json"] for one in today["webhooks"].values()]
+    rows = [grown(one["example"], one["schema"], schemas) for one in told]
+    rows += [rows[0] | {"type": KIND, "data": {"subject": {"id": "x"}}}, rows[0] | {"data": {FIELD: 1}}]
+    return [one | {"sequence": number} for number, one in enumerate(rows, start=1)]
 
 
 @asynccontextmanager

@@ -6,9 +6,11 @@ export type Unknown = string & Record<never, never>;
 
 const KNOWN: ReadonlySet<string> = new Set(EVENT_TYPES);
 
-/** The event as its kind is typed, or as `UnknownEvent` if this version of the package does not know its kind. */
+/** The event as its kind is typed, or as `UnknownEvent` if this version of the package does not know its kind or its shape. */
 export function typedEvent(raw: Record<string, unknown>): Event {
-  if (typeof raw["type"] === "string" && KNOWN.has(raw["type"])) return raw as unknown as Event;
+  const { type, data } = raw as { type?: unknown; data?: { object?: unknown } | null };
+  const isKnown = typeof type === "string" && KNOWN.has(type) && typeof data?.object === "object";
+  if (isKnown && data.object !== null) return raw as unknown as Event;
   return { ...raw, type: "unknown", raw } as unknown as Event;
 }
 
