@@ -10,7 +10,7 @@ from clients.generate import python, typescript
 from clients.generate.document import read_document
 from tests.clients.cases import differences
 from tests.clients.conftest import Drive
-from tests.clients.drivers import Refused
+from tests.clients.drivers import Json, Refused
 from tests.clients.later_version import CODE, FIELD, KIND, answers, document, grown_document, later_version
 
 KEY = "spk_test_a_b"
@@ -36,7 +36,7 @@ async def test_what_is_newer_breaks_no_call(drive: Drive) -> None:
     async with later_version() as url, drive(url, KEY) as driver:
         for operation in read_document().operations:
             ids = [ID] * len(operation.path_fields)
-            content = described[operation.id].get("requestBody", {}).get("content", {})
+            content: Json = described[operation.id].get("requestBody", {}).get("content", {})
             fields = dict(next(iter(content.values()), {}).get("example") or {})
             fields |= {field.name: ID for field in operation.query if field.required}
             result = await driver.call(operation.id, *ids, **fields)
