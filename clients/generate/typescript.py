@@ -185,7 +185,10 @@ class _Printer:
         if kind.previous:
             text = "The fields that have changed, with their old values."
             whole = next(name for name in sorted(_named(kind.object)) if not name.endswith("Reference"))
-            data += [*_comment(text, _INDENT * 2), f"{_INDENT * 2}previous?: Partial<{whole}>;"]
+            data += [
+                *_comment(text, _INDENT * 2),
+                f"{_INDENT * 2}previous?: Partial<{whole}> & Record<string, unknown>;",
+            ]
         if kind.active:
             text = "Whether the list of instructors shows them."
             data += [*_comment(text, _INDENT * 2), f"{_INDENT * 2}active?: boolean;"]

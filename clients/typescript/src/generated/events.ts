@@ -150,7 +150,7 @@ export interface BookingUpdated extends EventEnvelope {
   data: {
     object: Booking | BookingReference;
     /** The fields that have changed, with their old values. */
-    previous?: Partial<Booking>;
+    previous?: Partial<Booking> & Record<string, unknown>;
   };
 }
 
@@ -176,7 +176,7 @@ export interface ClassUpdated extends EventEnvelope {
   data: {
     object: Class | ClassReference;
     /** The fields that have changed, with their old values. */
-    previous?: Partial<Class>;
+    previous?: Partial<Class> & Record<string, unknown>;
   };
 }
 
@@ -218,7 +218,7 @@ export interface MemberUpdated extends EventEnvelope {
   data: {
     object: Member | MemberReference;
     /** The fields that have changed, with their old values. */
-    previous?: Partial<Member>;
+    previous?: Partial<Member> & Record<string, unknown>;
   };
 }
 
@@ -244,7 +244,7 @@ export interface MembershipUpdated extends EventEnvelope {
   data: {
     object: Membership | MembershipReference;
     /** The fields that have changed, with their old values. */
-    previous?: Partial<Membership>;
+    previous?: Partial<Membership> & Record<string, unknown>;
   };
 }
 
@@ -262,7 +262,7 @@ export interface PurchaseUpdated extends EventEnvelope {
   data: {
     object: Purchase | PurchaseReference;
     /** The fields that have changed, with their old values. */
-    previous?: Partial<Purchase>;
+    previous?: Partial<Purchase> & Record<string, unknown>;
   };
 }
 
@@ -304,7 +304,7 @@ export interface FormUpdated extends EventEnvelope {
   data: {
     object: Form | FormReference;
     /** The fields that have changed, with their old values. */
-    previous?: Partial<Form>;
+    previous?: Partial<Form> & Record<string, unknown>;
   };
 }
 
@@ -330,7 +330,7 @@ export interface StudioUpdated extends EventEnvelope {
   data: {
     object: Studio;
     /** The fields that have changed, with their old values. */
-    previous?: Partial<Studio>;
+    previous?: Partial<Studio> & Record<string, unknown>;
   };
 }
 
@@ -348,7 +348,7 @@ export interface LocationUpdated extends EventEnvelope {
   data: {
     object: Location | LocationReference;
     /** The fields that have changed, with their old values. */
-    previous?: Partial<Location>;
+    previous?: Partial<Location> & Record<string, unknown>;
   };
 }
 
@@ -366,7 +366,7 @@ export interface RoomUpdated extends EventEnvelope {
   data: {
     object: Room | RoomReference;
     /** The fields that have changed, with their old values. */
-    previous?: Partial<Room>;
+    previous?: Partial<Room> & Record<string, unknown>;
   };
 }
 
@@ -384,7 +384,7 @@ export interface ClassTypeUpdated extends EventEnvelope {
   data: {
     object: ClassType;
     /** The fields that have changed, with their old values. */
-    previous?: Partial<ClassType>;
+    previous?: Partial<ClassType> & Record<string, unknown>;
   };
 }
 
@@ -404,7 +404,7 @@ export interface InstructorUpdated extends EventEnvelope {
   data: {
     object: Instructor;
     /** The fields that have changed, with their old values. */
-    previous?: Partial<Instructor>;
+    previous?: Partial<Instructor> & Record<string, unknown>;
     /** Whether the list of instructors shows them. */
     active?: boolean;
   };
@@ -424,7 +424,7 @@ export interface ProductUpdated extends EventEnvelope {
   data: {
     object: Product;
     /** The fields that have changed, with their old values. */
-    previous?: Partial<Product>;
+    previous?: Partial<Product> & Record<string, unknown>;
   };
 }
 
