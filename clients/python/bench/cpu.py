@@ -1,4 +1,4 @@
-"""CPU of a call through the client beside the same call by pyreqwest alone, in turns in one run.
+"""CPU of a call through the client beside the same call by httpx2 alone, in turns in one run.
 
 `python bench/cpu.py [TURNS [CALLS]]`, with studio_partner installed or in PYTHONPATH. The calls by hand read
 the JSON, as a program without the client would.
@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from pyreqwest.client import ClientBuilder, SyncClientBuilder
+import httpx2
 
 from studio_partner import AsyncClient, Client
 
@@ -67,14 +67,14 @@ async def serve() -> None:
 
 def blocking(url: str) -> dict[str, list[Callable[[], Any]]]:
     client = Client("spk_test_bench_key", base_url=url)
-    raw = SyncClientBuilder().default_headers(HEADERS).build()
+    raw = httpx2.Client(headers=HEADERS)
 
     def read(target: str) -> Any:
-        return raw.get(url + target).build().send().json()
+        return raw.get(url + target).json()
 
     def book() -> Any:
-        request = raw.post(f"{url}/bookings").header("idempotency-key", str(uuid.uuid4()))
-        return request.body_json(FIELDS).build().send().json()
+        key = {"idempotency-key": str(uuid.uuid4())}
+        return raw.post(f"{url}/bookings", json=FIELDS, headers=key).json()
 
     return {
         "GET one booking": [lambda: read("/bookings/b"), lambda: client.get_booking("b")],
@@ -85,14 +85,14 @@ def blocking(url: str) -> dict[str, list[Callable[[], Any]]]:
 
 def with_asyncio(url: str) -> dict[str, list[Callable[[], Awaitable[Any]]]]:
     client = AsyncClient("spk_test_bench_key", base_url=url)
-    raw = ClientBuilder().default_headers(HEADERS).build()
+    raw = httpx2.AsyncClient(headers=HEADERS)
 
     async def read(target: str) -> Any:
-        return await (await raw.get(url + target).build().send()).json()
+        return (await raw.get(url + target)).json()
 
     async def book() -> Any:
-        request = raw.post(f"{url}/bookings").header("idempotency-key", str(uuid.uuid4()))
-        return await (await request.body_json(FIELDS).build().send()).json()
+        key = {"idempotency-key": str(uuid.uuid4())}
+        return (await raw.post(f"{url}/bookings", json=FIELDS, headers=key)).json()
 
     return {
         "GET one booking": [lambda: read("/bookings/b"), lambda: client.get_booking("b")],
@@ -122,7 +122,7 @@ def show(name: str, turns: list[list[float]]) -> None:
 
 
 async def main(url: str, turns: int, calls: int) -> None:
-    print("| | pyreqwest | client | ratio |\n|---|---|---|---|")
+    print("| | httpx2 | client | ratio |\n|---|---|---|---|")
     for name, pair in blocking(url).items():
         found = [[microseconds(one, calls) for one in pair] for _ in range(turns + 1)]
         show(name, found[1:])

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from shared.wire import new_id
 from studio_partner import ApiError, AsyncClient, Client, ConnectionFailed, ResyncNeeded, _exchange
@@ -30,7 +32,8 @@ async def lead(partner: Partner) -> str:
 
 def start(*arguments: str) -> "subprocess.Popen[str]":
     command = [*FOLLOWER, *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=with_source(), cwd=ROOT)
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=with_source(), cwd=ROOT)
 
 
 async def test_a_follower_that_is_killed_sees_every_event_once_in_order(
@@ -87,6 +90,23 @@ async def test_a_follower_stops_where_it_cannot_know_what_is_missing(system: Sys
     seen.write_text("2 before\n")
     assert await asyncio.to_thread(told) == {"reason": "jump", "oldest": 3}
     assert [line.split()[0] for line in seen.read_text().splitlines()] == ["2", "3"]
+
+
+async def test_a_follower_that_waits_is_stopped_at_once(tmp_path: Path) -> None:
+    """Ctrl-C ends a request that waits for events, and not only the time between two."""
+    waiting, ended = asyncio.Event(), asyncio.Event()
+
+    async def hold(request: web.Request) -> web.Response:
+        waiting.set()
+        await ended.wait()
+        return web.Response()
+
+    async with scripted_server(hold) as server:
+        follower = start(str(tmp_path / "seen"), server.url, "k")
+        await waiting.wait()
+        follower.send_signal(signal.SIGINT)
+        assert await asyncio.to_thread(follower.wait, 10) == -signal.SIGINT
+        ended.set()
 
 
 @pytest.fixture(autouse=True)

@@ -58,8 +58,8 @@ def test_the_wheel_says_what_it_is(installed: Path) -> None:
     assert "studio_partner/py.typed" in names
     assert any(name.endswith("LICENSE") for name in names)
     assert [line for line in described.splitlines() if line.startswith("Requires-Dist")] == [
+        "Requires-Dist: httpx2<3,>=2.14",
         "Requires-Dist: msgspec>=0.19",
-        "Requires-Dist: pyreqwest<1,>=0.15",
     ]
     assert read_document().api_version in (PACKAGE / "README.md").read_text()
 

@@ -1,15 +1,12 @@
-"""The two clients' own part: doing what an exchange yields, blocking or not, with pyreqwest."""
+"""The two clients' own part: doing what an exchange yields, blocking or not, with httpx2."""
 
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
-from datetime import timedelta
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
-from pyreqwest.client import BaseClientBuilder, ClientBuilder, SyncClientBuilder
-from pyreqwest.exceptions import ClientClosedError, RequestError
-from pyreqwest.request import BaseRequestBuilder
+import httpx2
 
 from ._errors import ConnectionFailed
 from ._exchange import Cache, Exchange, Operation, Outcome, Request, Response, exchange
@@ -18,10 +15,10 @@ from ._version import __version__
 from .models import API_VERSION
 
 T = TypeVar("T")
-B = TypeVar("B", bound=BaseClientBuilder)
-R = TypeVar("R", bound=BaseRequestBuilder)
 
-CONNECT_TIMEOUT = 5.0
+CONNECT_TIMEOUT: Final = 5.0
+# The rate limit of the API bounds the work, not the number of connections.
+LIMITS: Final = httpx2.Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=30)
 
 
 class _Settings:
@@ -37,15 +34,26 @@ class _Settings:
     def __repr__(self) -> str:
         return f"{type(self).__name__}(base_url={self._base_url!r})"
 
-    def _built(self, builder: B) -> B:
-        headers = {"x-service-key": self._key, "x-api-version": API_VERSION, "accept": "application/json"}
-        return (
-            builder.default_headers(headers)
-            .user_agent(f"studio-partner-python/{__version__}")
-            .timeout(timedelta(seconds=self._timeout))
-            .connect_timeout(timedelta(seconds=min(CONNECT_TIMEOUT, self._timeout)))
-            .follow_redirects(False)
-        )
+    def _options(self) -> dict[str, Any]:
+        """For httpx2. Redirects are not followed, by its default: they would carry the key elsewhere."""
+        headers = {
+            "x-service-key": self._key,
+            "x-api-version": API_VERSION,
+            "accept": "application/json",
+            "user-agent": f"studio-partner-python/{__version__}",
+        }
+        return {"headers": headers, "timeout": _timeout(self._timeout), "limits": LIMITS}
+
+    def _sent(self, request: Request) -> dict[str, Any]:
+        sent: dict[str, Any] = {
+            "method": request.method,
+            "url": self._base_url + request.target,
+            "headers": request.headers,
+            "content": request.body,
+        }
+        if request.timeout is not None:
+            sent["timeout"] = _timeout(request.timeout)
+        return sent
 
     def _exchange(
         self,
@@ -68,14 +76,14 @@ class _Settings:
         )
 
 
-def _filled(builder: R, request: Request) -> R:
-    if request.headers:
-        builder = builder.headers(request.headers)
-    if request.body is not None:
-        builder = builder.body_bytes(request.body)
-    if request.timeout is not None:
-        builder = builder.timeout(timedelta(seconds=request.timeout))
-    return builder
+def _failed(problem: httpx2.TransportError) -> ConnectionFailed:
+    failed = ConnectionFailed(str(problem) or type(problem).__name__)
+    failed.__cause__ = problem
+    return failed
+
+
+def _timeout(seconds: float) -> httpx2.Timeout:
+    return httpx2.Timeout(seconds, connect=min(CONNECT_TIMEOUT, seconds))
 
 
 class BlockingClient(_Settings):
@@ -85,7 +93,7 @@ class BlockingClient(_Settings):
         self, key: str, *, base_url: str, timeout: float = 30.0, retries: int = 4, cache: bool = False
     ) -> None:
         super().__init__(key, base_url, timeout, retries, cache)
-        self._http = self._built(SyncClientBuilder()).build()
+        self._http = httpx2.Client(**self._options())
 
     def __enter__(self) -> Self:
         return self
@@ -99,14 +107,11 @@ class BlockingClient(_Settings):
         self._http.close()
 
     def _send(self, request: Request) -> Outcome:
-        builder = self._http.request(request.method, self._base_url + request.target)
         try:
-            response = _filled(builder, request).build().send()
-            return Response(response.status, response.headers, bytes(response.bytes()))
-        except ClientClosedError:
-            raise
-        except RequestError as problem:
-            return ConnectionFailed(str(problem))
+            received = self._http.request(**self._sent(request))
+        except httpx2.TransportError as problem:
+            return _failed(problem)
+        return Response(received.status_code, received.headers, received.content)
 
     def _run(self, steps: Exchange[T]) -> T:
         step = next(steps)
@@ -146,7 +151,7 @@ class AsyncioClient(_Settings):
         self, key: str, *, base_url: str, timeout: float = 30.0, retries: int = 4, cache: bool = False
     ) -> None:
         super().__init__(key, base_url, timeout, retries, cache)
-        self._http = self._built(ClientBuilder()).build()
+        self._http = httpx2.AsyncClient(**self._options())
 
     async def __aenter__(self) -> Self:
         return self
@@ -157,17 +162,14 @@ class AsyncioClient(_Settings):
         await self.close()
 
     async def close(self) -> None:
-        await self._http.close()
+        await self._http.aclose()
 
     async def _send(self, request: Request) -> Outcome:
-        builder = self._http.request(request.method, self._base_url + request.target)
         try:
-            response = await _filled(builder, request).build().send()
-            return Response(response.status, response.headers, bytes(await response.bytes()))
-        except ClientClosedError:
-            raise
-        except RequestError as problem:
-            return ConnectionFailed(str(problem))
+            received = await self._http.request(**self._sent(request))
+        except httpx2.TransportError as problem:
+            return _failed(problem)
+        return Response(received.status_code, received.headers, received.content)
 
     async def _run(self, steps: Exchange[T]) -> T:
         step = next(steps)
