@@ -81,8 +81,8 @@ async def run() -> None:
 
 @asynccontextmanager
 async def clients_apart(works: Sequence[Work]) -> AsyncIterator[Seen]:
-    """What they all have seen together, filled in when the block has ended."""
-    together = Seen()
+    """What they all have seen, filled in when the block has ended."""
+    combined = Seen()
     running = [
         await asyncio.create_subprocess_exec(
             sys.executable, "-m", __spec__.name, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
@@ -93,11 +93,11 @@ async def clients_apart(works: Sequence[Work]) -> AsyncIterator[Seen]:
         for child, work in zip(running, works, strict=True):
             assert child.stdin is not None
             child.stdin.write(msgspec.json.encode(work) + b"\n")
-        yield together
+        yield combined
         for output, _ in await asyncio.gather(*(child.communicate() for child in running)):
             seen = msgspec.json.decode(output, type=Seen)
-            together.events += seen.events
-            together.seconds += seen.seconds
+            combined.events += seen.events
+            combined.seconds += seen.seconds
     finally:
         for child in running:
             if child.returncode is None:

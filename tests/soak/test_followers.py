@@ -92,14 +92,14 @@ async def test_two_thousand_followers(database_url: str, amqp_url: str, tmp_path
                 await asyncio.sleep(20)
                 growth = {name: used - before[name] for name, used in memory(running).items()}
                 held = await conn.fetchval(CONNECTIONS)
-                async with clients_apart([other]) as beside:
+                async with clients_apart([other]) as meanwhile:
                     written = await write(studios, SECONDS)
                 await asyncio.sleep(2)
                 latest = {name: used - before[name] for name, used in memory(running).items()}
     followed = [at - written[email] for email, at in followers.events if email in written]
     p99 = percentile(followed, 0.99)
     each = {name: max(growth[name], latest[name]) * 1024 / (STUDIOS * EACH) for name in growth}
-    ratio = percentile(beside.seconds, 0.99) / percentile(quiet.seconds, 0.99)
+    ratio = percentile(meanwhile.seconds, 0.99) / percentile(quiet.seconds, 0.99)
     shown = [
         f"p50 {percentile(one, 0.5) * 1000:.0f} p99 {percentile(one, 0.99) * 1000:.0f} ms"
         for one in (followed, webhooks)

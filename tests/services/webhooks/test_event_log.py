@@ -243,7 +243,7 @@ async def test_the_consumer_gives_up_its_partitions_before_the_leases(database_u
         assert bus.assigned[1:] == [(none, mine), (none, none)]
 
 
-async def test_a_follower_of_a_restored_log_asks_it_now_and_then(
+async def test_a_follower_of_a_restored_log_reads_it_now_and_then(
     client: StudioClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Others were told of events that the log has lost since."""
@@ -252,16 +252,16 @@ async def test_a_follower_of_a_restored_log_asks_it_now_and_then(
     waiting = asyncio.create_task(client.call("GET", "/events", after_sequence=1, wait=20))
     await until(lambda: client.studio_id in followed)
     followed[client.studio_id].told = 5
-    asked = 0
+    lookups = 0
     position = event_log.position
 
     async def counted(*given: Any) -> int:
-        nonlocal asked
-        asked += 1
+        nonlocal lookups
+        lookups += 1
         return await position(*given)
 
     monkeypatch.setattr(event_log, "position", counted)
     late = await client.call("GET", "/events", after_sequence=1, wait=1)
     waiting.cancel()
     assert late.json()["data"] == []
-    assert 0 < asked <= 1 / POLL_SECONDS + 1
+    assert 0 < lookups <= 1 / POLL_SECONDS + 1
