@@ -118,6 +118,8 @@ async def write_through_faults(system: System, drive: Drive, count: int) -> Outc
     results: dict[str, list[Any]] = {name: [] for name in calls}
     refused: Counter[str] = Counter()
     turns = asyncio.Semaphore(AT_ONCE)
+    # More than by default: on a busy machine an attempt that is not broken may be late, too.
+    settings = {"STUDIO_TIMEOUT": str(TIMEOUT), "STUDIO_RETRIES": "10"}
 
     async def write(driver: Driver, name: str, path: list[str], fields: dict[str, Any]) -> None:
         async with turns:
@@ -128,7 +130,7 @@ async def write_through_faults(system: System, drive: Drive, count: int) -> Outc
 
     async with (
         fault_proxy(system.running.partner_url, rate=BROKEN) as proxy,
-        drive(f"{proxy.url}/partner/v1", issued["key"], STUDIO_TIMEOUT=str(TIMEOUT)) as driver,
+        drive(f"{proxy.url}/partner/v1", issued["key"], **settings) as driver,
         asyncio.TaskGroup() as group,
     ):
         for name, rows in calls.items():
