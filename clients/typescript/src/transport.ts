@@ -125,7 +125,7 @@ export class Transport {
       const outcome = await this.#attempt(url, request, limits, key);
       if (!(outcome instanceof ConnectionFailed) && isGood(outcome.status)) return outcome;
       const problem = outcome instanceof ConnectionFailed ? outcome : errorOf(outcome, key);
-      const wait = retry < limits.retries ? waitBefore(retry, problem) : null;
+      const wait = retry < limits.retries ? waitBefore(retry, problem, limits.retries) : null;
       if (wait === null) throw problem;
       await sleep(wait, limits.signal);
     }
@@ -147,7 +147,8 @@ export class Transport {
       return { status: response.status, headers: response.headers, text: await response.text() };
     } catch (cause) {
       signal?.throwIfAborted();
-      return new ConnectionFailed(`${request.method} ${url}: ${reasonOf(cause)}`, key, cause);
+      // Without the query: it may hold an email address, and messages are logged.
+      return new ConnectionFailed(`${request.method} ${url.split("?")[0]}: ${reasonOf(cause)}`, key, cause);
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", abort);
@@ -220,14 +221,15 @@ function errorOf(received: Attempt, idempotencyKey: string | null): ApiError {
 }
 
 /** Milliseconds until the next attempt; null if there is to be none. */
-function waitBefore(retry: number, problem: ApiError | ConnectionFailed): number | null {
+function waitBefore(retry: number, problem: ApiError | ConnectionFailed, retries: number): number | null {
   const backoff = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** retry) * (0.5 + Math.random() / 2);
   if (problem instanceof ConnectionFailed) return backoff;
   if (!RETRIED.has(problem.status) && problem.code !== IN_PROGRESS) return null;
   if (problem.retryAfter === null) return backoff;
   // The jitter comes on top, so that nobody is early and not everybody comes at once.
   const asked = problem.retryAfter;
-  return asked > LONGEST_RETRY_AFTER_SECONDS ? null : asked * 1_000 + (backoff / 2) * Math.random();
+  if (asked > LONGEST_RETRY_AFTER_SECONDS && retries !== Infinity) return null;
+  return asked * 1_000 + (backoff / 2) * Math.random();
 }
 
 function secondsOf(header: string | null): number | null {

@@ -129,6 +129,20 @@ describe("a retry", { concurrency: true }, () => {
     assert.equal(none.requests.length, 1);
   });
 
+  test("does not tell the query in its error, which may be logged", async (t) => {
+    const { client } = await scripted(t, [CUT], { retries: 0 });
+    const problem = await client.listMembers({ email: "ada@example.com" }).catch((caught) => caught);
+    assert.match(problem.message, /^GET .*\/members: /);
+    assert.doesNotMatch(problem.message, /ada/);
+  });
+
+  test("of a call without end waits for as long as it is told to", async (t) => {
+    const { client, requests } = await scripted(t, [refusal(503, "service_unavailable", { "Retry-After": "90" })]);
+    const signal = AbortSignal.timeout(500);
+    await assert.rejects(client.getStudio({ retries: Infinity, signal }), { name: "TimeoutError" });
+    assert.equal(requests.length, 1);
+  });
+
   test("never follows a refusal", async (t) => {
     for (const step of [refusal(409, "class_full"), refusal(500, "internal_error"), refusal(404, "not_found"), refusal(422, "validation_failed")]) {
       const { client, requests } = await scripted(t, [step]);
