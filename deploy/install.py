@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 TOOLS = "deploy/requirements-install.lock"
@@ -26,24 +27,41 @@ def main(venv: Path, requirements: Path) -> int:
     began = time.monotonic()
     python = venv / "bin" / "python"
     try:
+        wheel = pip_wheel()
         if not python.exists():
-            run("Creating the virtual environment", [sys.executable, "-m", "venv", str(venv)])
-        install(python, requirements)
+            # Installing pip there would take as long as all the rest.
+            bare = ["--without-pip"] if wheel else []
+            run("Creating the virtual environment", [sys.executable, "-m", "venv", *bare, str(venv)])
+        install(python, requirements, wheel)
         run("Compiling the modules", [str(python), "-c", MODULES])
     except StepFailed as problem:
         print(f"{problem}\n\nThe installation failed; nothing was started.", file=sys.stderr)
         if "ensurepip" in str(problem):
             print("On Debian or Ubuntu: apt-get install python3-venv", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("\nStopped. The next `make up` goes on from here.", file=sys.stderr)
+        return 130
     say(f"Installed in {time.monotonic() - began:.0f} s.\n")
     return 0
 
 
-def install(python: Path, requirements: Path) -> None:
+def pip_wheel() -> Path | None:
+    """The pip that comes with Python. None where it is not kept as a wheel."""
+    try:
+        import ensurepip
+    except ImportError:
+        return None
+    folders = Path(ensurepip.__file__).parent / "_bundled", Path("/usr/share/python-wheels")
+    return next((wheel for folder in folders for wheel in sorted(folder.glob("pip-*.whl"))), None)
+
+
+def install(python: Path, requirements: Path, wheel: Path | None) -> None:
     packages = f"Installing {count(requirements)} packages"
-    pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--require-hashes"]
+    module = [str(wheel / "pip")] if wheel else ["-m", "pip"]
+    pip = [str(python), *module, "install", "--disable-pip-version-check", "--require-hashes"]
     project = ["--no-deps", "--no-build-isolation", "-e", "."]
-    run("Installing the installers", [*pip, "-r", TOOLS])
+    run("Installing the installers", [*pip, "--no-compile", "-r", TOOLS])
     try:
         uv = [str(python.with_name("uv")), "pip", "install", "--python", str(python)]
         run(packages, [*uv, "--require-hashes", "-r", str(requirements)])
@@ -67,13 +85,16 @@ def run(what: str, command: Sequence[str]) -> None:
         say(f"{what} …\n")
     with tempfile.TemporaryFile("w+", errors="replace") as output:
         child = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
-        while child.poll() is None:
-            if on_terminal:
-                say(f"\r  {what} … {time.monotonic() - began:.0f} s ")
-            try:
-                child.wait(0.5)
-            except subprocess.TimeoutExpired:
-                continue
+        try:
+            while child.poll() is None:
+                if on_terminal:
+                    say(f"\r  {what} … {time.monotonic() - began:.0f} s ")
+                with suppress(subprocess.TimeoutExpired):
+                    child.wait(0.5)
+        except KeyboardInterrupt:
+            child.terminate()
+            child.wait()
+            raise
         if on_terminal:
             say(f"\r  {what}: {time.monotonic() - began:.1f} s   \n")
         if child.returncode:

@@ -1,7 +1,9 @@
 // The back end of a booking page: `node booking_page.mjs`, with STUDIO_URL, STUDIO_KEY, PORT and PUBLIC_URL set.
 //
 // GET /classes            what can be booked, from a copy in memory that follows the studio
-// POST /bookings          {class_id, email, first_name, last_name, join_waitlist}, with an Idempotency-Key of the page
+// POST /bookings          {class_id, email, first_name, last_name}, with an Idempotency-Key of the page: holds a seat while
+//                         the visitor pays; with join_waitlist it is a booking, or a place on the waitlist
+// PUT /bookings/{id}      paid: the hold becomes a booking
 // DELETE /bookings/{id}   gives the seat back
 // POST /hooks             webhooks of the studio, at PUBLIC_URL/hooks
 import { createServer } from "node:http";
@@ -9,6 +11,7 @@ import { ApiError, Client, NotFoundError, ResyncNeeded, WebhookVerificationError
 
 const { STUDIO_URL, STUDIO_KEY, PORT = "3000", PUBLIC_URL = `http://127.0.0.1:${PORT}` } = process.env;
 const client = new Client({ key: STUDIO_KEY, baseUrl: STUDIO_URL });
+const HOLD_SECONDS = 300;
 const classes = new Map();
 let ready = false;
 
@@ -60,7 +63,8 @@ function listed() {
 async function book({ class_id, email, first_name, last_name, join_waitlist = false }, idempotencyKey) {
   const { data } = await client.listMembers({ email });
   const member = data[0] ?? (await client.createMember({ email, first_name, last_name }));
-  return client.createBooking({ class_id, member_id: member.id, join_waitlist, ...(idempotencyKey && { idempotencyKey }) });
+  const how = join_waitlist ? { join_waitlist } : { hold_seconds: HOLD_SECONDS };
+  return client.createBooking({ class_id, member_id: member.id, ...how, ...(idempotencyKey && { idempotencyKey }) });
 }
 
 /** Webhooks come at least once: what is done here twice must do no harm. */
@@ -68,6 +72,8 @@ function received(event) {
   switch (event.type) {
     case "booking.confirmed":
       return console.log(`tell ${event.data.object.member_id}: a seat has become free, and it is yours`);
+    case "booking.expired":
+      return console.log(`tell ${event.data.object.member_id}: the seat is not held any more`);
     case "class.cancelled":
       return console.log(`tell everybody: ${event.data.object.title} is cancelled`);
     default:
@@ -88,6 +94,8 @@ async function answer(request) {
       return ready ? [200, listed()] : [503, { code: "starting" }];
     case "POST /bookings":
       return [201, await book(JSON.parse(await bodyOf(request)), request.headers["idempotency-key"])];
+    case "PUT /bookings":
+      return [200, await client.confirmBooking(id)];
     case "DELETE /bookings":
       return [200, await client.cancelBooking(id, { reason: "on the page" })];
     case "POST /hooks":
@@ -112,7 +120,7 @@ function refused(problem) {
 const endpoint = await client.createWebhookEndpoint({
   url: `${PUBLIC_URL}/hooks`,
   description: "Booking page",
-  event_types: ["booking.confirmed", "class.cancelled"],
+  event_types: ["booking.confirmed", "booking.expired", "class.cancelled"],
 });
 const server = createServer(async (request, response) => {
   const [status, body] = await answer(request).catch(refused);

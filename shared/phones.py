@@ -39,6 +39,15 @@ def is_phone(text: str, region: str | None) -> bool:
     return phonenumbers.is_possible_number(number)
 
 
+def calling_code(region: str | None) -> int | None:
+    """That of a country, such as 1 for `US`."""
+    if region is None:
+        return None
+    import phonenumbers
+
+    return phonenumbers.country_code_for_region(region) or None
+
+
 def phone_problems(phone: object, region: str | None) -> list[Problem]:
     """Problems of a body's `phone`. Null, missing, empty and blank mean no number, as in a form answer."""
     if not isinstance(phone, str) or not phone.strip() or is_phone(phone, region):

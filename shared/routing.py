@@ -7,7 +7,7 @@ of its routes is missing from it.
 Below it, the operators' routes that a service answers for the gateway.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from msgspec import Struct
@@ -40,14 +40,22 @@ SCOPES: Final = (
 
 
 class PartnerRoute(Struct, frozen=True):
+    """`or_scope` is enough, too: the owner then decides by what it finds."""
+
     method: str
     path: str
     scope: str
     owner: str
+    or_scope: str = ""
 
     def __post_init__(self) -> None:
         if self.scope not in SCOPES and self.scope != ANY_KEY:
             raise ValueError(f"{self.method} {self.path} names no known scope: {self.scope!r}")
+
+    def missing_scope(self, granted: Collection[str]) -> str | None:
+        if self.scope == ANY_KEY or self.scope in granted or self.or_scope in granted:
+            return None
+        return self.scope
 
 
 class OperatorRoute(Struct, frozen=True):
@@ -63,8 +71,8 @@ class OperatorRoute(Struct, frozen=True):
         return self.method != "GET" and not self.reads
 
 
-def _routes(owner: str, *rows: tuple[str, str, str]) -> Iterable[PartnerRoute]:
-    return (PartnerRoute(method, path, scope, owner) for method, path, scope in rows)
+def _routes(owner: str, *rows: tuple[str, str, str] | tuple[str, str, str, str]) -> Iterable[PartnerRoute]:
+    return (PartnerRoute(method, path, scope, owner, *more) for method, path, scope, *more in rows)
 
 
 ROUTES: Final[tuple[PartnerRoute, ...]] = (
@@ -72,6 +80,7 @@ ROUTES: Final[tuple[PartnerRoute, ...]] = (
         GATEWAY,
         ("GET", "/key", ANY_KEY),
         ("GET", "/requests", ANY_KEY),
+        ("GET", "/requests/counts", ANY_KEY),
         ("GET", "/idempotency-keys/{key}", ANY_KEY),
         ("POST", "/console-sessions", ANY_KEY),
     ),
@@ -103,8 +112,14 @@ ROUTES: Final[tuple[PartnerRoute, ...]] = (
         ("POST", "/bookings", "bookings:write"),
         ("POST", "/bookings/preview", "bookings:read"),
         ("GET", "/bookings/{booking_id}", "bookings:read"),
-        ("DELETE", "/bookings/{booking_id}", "bookings:cancel"),
+        # `bookings:write` gives up what it has only held.
+        ("DELETE", "/bookings/{booking_id}", "bookings:cancel", "bookings:write"),
+        ("POST", "/bookings/{booking_id}/confirm", "bookings:write"),
         ("GET", "/bookings/{booking_id}/cancellation-preview", "bookings:read"),
+        # Also needs bookings:cancel.
+        ("POST", "/bookings/{booking_id}/reschedule", "bookings:write"),
+        ("POST", "/bookings/{booking_id}/reschedule/preview", "bookings:read"),
+        ("GET", "/bookings/{booking_id}/reschedules", "bookings:read"),
         ("GET", "/waitlist", "bookings:read"),
         ("GET", "/waitlist/{waitlist_id}", "bookings:read"),
         ("GET", "/purchases", "purchases:read"),
@@ -138,6 +153,8 @@ ROUTES: Final[tuple[PartnerRoute, ...]] = (
         ("POST", "/webhook-endpoints/{endpoint_id}/recover", "webhooks:write"),
         ("GET", "/webhook-endpoints/{endpoint_id}/recoveries/{recovery_id}", "webhooks:read"),
         ("GET", "/webhook-endpoints/{endpoint_id}/deliveries", "webhooks:read"),
+        ("GET", "/webhook-endpoints/{endpoint_id}/missed-events", "webhooks:read"),
+        ("GET", "/webhook-health", "webhooks:read"),
         ("GET", "/webhook-deliveries", "webhooks:read"),
         ("GET", "/webhook-deliveries/{delivery_id}", "webhooks:read"),
         ("POST", "/webhook-deliveries/{delivery_id}/retry", "webhooks:write"),
@@ -147,14 +164,14 @@ ROUTES: Final[tuple[PartnerRoute, ...]] = (
     ),
 )
 
-_SCOPES: Final = {(route.method, route.path): route.scope for route in ROUTES}
+_ROUTES: Final = {(route.method, route.path): route for route in ROUTES}
 
 
-def scope_of(method: str, path: str) -> str:
-    scope = _SCOPES.get((method, path))
-    if scope is None:
+def partner_route(method: str, path: str) -> PartnerRoute:
+    route = _ROUTES.get((method, path))
+    if route is None:
         raise ValueError(f"{method} {path} is not in the routing table")
-    return scope
+    return route
 
 
 def _staff(
@@ -166,14 +183,25 @@ def _staff(
 # The service serves each of them at `/staff` and the path without its studio.
 STAFF_ROUTES: Final[tuple[OperatorRoute, ...]] = (
     *_staff(
+        "catalog",
+        ("GET", "/locations"),
+        ("GET", "/rooms"),
+        ("GET", "/class-types"),
+        ("GET", "/instructors"),
+        ("GET", "/products"),
+    ),
+    *_staff(
         "bookings",
         ("GET", "/bookings"),
+        ("POST", "/bookings"),
         ("GET", "/bookings/{booking_id}"),
         ("POST", "/bookings/{booking_id}/cancel"),
         ("GET", "/bookings/{booking_id}/cancellation-preview"),
         ("POST", "/bookings/{booking_id}/check-in"),
         ("POST", "/bookings/{booking_id}/no-show"),
+        ("GET", "/bookings/{booking_id}/reschedules"),
         ("POST", "/bookings/{booking_id}/undo-check-in"),
+        ("POST", "/bookings/{booking_id}/waive-fee"),
         ("GET", "/classes"),
         ("POST", "/classes"),
         ("GET", "/classes/{class_id}"),
@@ -182,6 +210,7 @@ STAFF_ROUTES: Final[tuple[OperatorRoute, ...]] = (
         ("GET", "/classes/{class_id}/roster"),
         ("GET", "/classes/{class_id}/spots"),
         ("GET", "/members"),
+        ("POST", "/members"),
         ("GET", "/members/{member_id}"),
         ("GET", "/members/{member_id}/memberships"),
         ("GET", "/memberships/{membership_id}"),
@@ -193,6 +222,8 @@ STAFF_ROUTES: Final[tuple[OperatorRoute, ...]] = (
         ("GET", "/purchases/{purchase_id}"),
         ("GET", "/waitlist"),
         ("GET", "/waitlist/{waitlist_id}"),
+        ("POST", "/waitlist/{waitlist_id}/promote"),
+        ("POST", "/waitlist/{waitlist_id}/skip"),
     ),
     *_staff(
         "forms",
@@ -220,6 +251,8 @@ STAFF_ROUTES: Final[tuple[OperatorRoute, ...]] = (
         ("GET", "/webhook-deliveries"),
         ("POST", "/webhook-deliveries/{delivery_id}/retry"),
         ("GET", "/webhook-endpoints"),
+        ("GET", "/webhook-health"),
+        ("GET", "/webhook-endpoints/{endpoint_id}/missed-events"),
         ("POST", "/webhook-endpoints/{endpoint_id}/recover"),
         ("GET", "/webhook-endpoints/{endpoint_id}/recoveries/{recovery_id}"),
     ),

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from services.bookings.actions.due_work import expire_waitlists, update_due_memberships
+from services.bookings.actions.end_holds import end_holds
 from services.bookings.context import Bookings
 from services.bookings.routes import routes
 from shared.background import Loop
@@ -22,6 +23,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Bo
         bookings = Bookings(db=publisher.db, wakeup=publisher.wakeup)
         loops = {
             "waitlists": Loop("bookings-waitlists", lambda: expire_waitlists(bookings), idle=1.0),
+            "holds": Loop("bookings-holds", lambda: end_holds(bookings), idle=1.0),
             "memberships": Loop("bookings-memberships", lambda: update_due_memberships(bookings), idle=1.0),
             "pruning": pruning(publisher.db, "bookings"),
         }

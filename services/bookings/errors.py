@@ -31,6 +31,31 @@ class AlreadyWaitlisted(Conflict):
     message = "The member is already on the waitlist of this class."
 
 
+class AlreadyHeld(Conflict):
+    code = "already_held"
+    message = "A seat in this class is already held for the member."
+
+
+class TooManyHolds(Conflict):
+    code = "too_many_holds"
+    message = "No more seats of this class can be held for now."
+
+
+class HoldExpired(Conflict):
+    code = "hold_expired"
+    message = "The hold has run out, and its seat is no longer free."
+
+
+class BookingNotHeld(Conflict):
+    code = "booking_not_held"
+    message = "The booking is not held."
+
+
+class BookingHeld(Conflict):
+    code = "booking_held"
+    message = "The seat is only held: the booking has to be confirmed first."
+
+
 class ClassNotBookable(Conflict):
     code = "class_not_bookable"
     message = "The class cannot be booked."
@@ -66,6 +91,21 @@ class CancellationTermsChanged(Conflict):
     message = "Cancelling would cost more than was accepted; nothing was cancelled."
 
 
+class BookingNotMovable(Conflict):
+    code = "booking_not_movable"
+    message = "The booking cannot be moved."
+
+
+class SameClass(Conflict):
+    code = "same_class"
+    message = "The booking is already in this class."
+
+
+class NoFeeToWaive(Conflict):
+    code = "no_fee_to_waive"
+    message = "The booking's cancellation has no late fee that could be waived."
+
+
 class MemberExists(Conflict):
     code = "member_exists"
     message = "A member with this email already exists."
@@ -93,14 +133,32 @@ BOOKING_REFUSALS: tuple[type[Conflict], ...] = (
     ClassNotBookable,
     AlreadyBooked,
     AlreadyWaitlisted,
+    AlreadyHeld,
     MemberNotEligible,
     SpotRequired,
     SpotTaken,
     ClassFull,
     WaitlistNotAllowed,
     WaitlistFull,
+    TooManyHolds,
 )
-_BY_CODE = {kind.code: kind for kind in BOOKING_REFUSALS}
+# In their order: first those of the old class, then those of a booking, then the price.
+MOVE_REFUSALS: tuple[type[Conflict], ...] = (
+    BookingNotMovable,
+    SameClass,
+    *(one for one in BOOKING_REFUSALS if one not in (WaitlistNotAllowed, WaitlistFull, TooManyHolds)),
+    CancellationTermsChanged,
+)
+CONFIRM_REFUSALS: tuple[type[Conflict], ...] = (
+    BookingNotHeld,
+    ClassNotBookable,
+    AlreadyBooked,
+    AlreadyWaitlisted,
+    AlreadyHeld,
+    MemberNotEligible,
+    HoldExpired,
+)
+_BY_CODE = {kind.code: kind for kind in (*BOOKING_REFUSALS, *CONFIRM_REFUSALS, *MOVE_REFUSALS)}
 
 
 def refusal(code: str, details: Mapping[str, Any], param: str | None) -> Conflict:

@@ -94,6 +94,10 @@ ROUTES += [
     ),
 ]
 
+# What the desk chooses from.
+FOR_STAFF = ("/locations", "/rooms", "/class-types", "/instructors", "/products")
+ROUTES += [route.for_staff() for route in [*ROUTES] if route.path in FOR_STAFF]
+
 
 def routes() -> list[Route[Catalog]]:
     return [

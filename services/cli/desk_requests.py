@@ -18,6 +18,9 @@ from services.cli.values import (
 )
 
 _REASON = option("--reason")
+_ADD_SEAT = option(
+    "--add-seat", bool, "one more if it is full (managers)", field="override_capacity", default=False
+)
 _LOCATION = option("--location", an_id, field="location_id")
 _MEMBER = option("--member", email_or_id, field="member_id")
 _BookingStatus = Literal["confirmed", "waitlisted", "checked_in", "no_show", "cancelled", "expired"]
@@ -98,13 +101,30 @@ def _no_change(given: Fields) -> str:
     return "Give at least one change; `studioctl classes change --help` lists the options."
 
 
+def _who_comes(given: Fields) -> str:
+    if (given["member_id"] is None) == (given["name"] is None) or (given["name"] and not given["email"]):
+        return "Give --member, or --new with --email."
+    return ""
+
+
+def _new_member(desk: Desk, given: Fields) -> None:
+    first, _, last = (given.pop("name") or "").partition(" ")
+    email = given.pop("email")
+    if first:
+        given["member"] = {"first_name": first, "last_name": last or first, "email": email}
+
+
 DESK_REQUESTS = (
     Request(
         "members list",
         "list members, oldest first",
         "GET /studios/{studio}/members",
-        (option("--email", help="only the member with this email"), LIMIT),
-        "--email ada@example.com",
+        (
+            option("--search", help="what a name, an email or a phone begins with", field="q"),
+            option("--email", help="only the member with this email"),
+            LIMIT,
+        ),
+        "--search ada",
         ("id", "name", "email", "phone", "credits", "suspended"),
     ),
     Request(
@@ -159,8 +179,68 @@ DESK_REQUESTS = (
         "list who comes to a class and who waits",
         "GET /studios/{studio}/classes/{id}/roster",
         (option("--status", _BookingStatus, "all but cancelled and expired, by default"), LIMIT),
-        columns=("id", "member_name", "status", "waitlist_position", "member_email"),
+        columns=("id", "member_name", "status", "waitlist_position", "credits", "membership_status"),
         order_by=lambda row: row["waitlist_position"] or 0,
+    ),
+    Request(
+        "bookings create",
+        "book a walk-in, for a member or somebody new",
+        "POST /studios/{studio}/bookings",
+        (
+            required(option("--class", an_id, field="class_id")),
+            _MEMBER,
+            option("--new", help="somebody new, with --email", field="name", metavar="'FIRST LAST'"),
+            option("--email", help="of somebody new"),
+            flag("--check-in", "check in at once"),
+            flag("--join-waitlist", "wait if the class is full"),
+            _ADD_SEAT,
+        ),
+        f"--class {AN_ID} --member ada@example.com --check-in",
+        prepare=_new_member,
+        check=_who_comes,
+    ),
+    Request(
+        "bookings list",
+        "list bookings, oldest first",
+        "GET /studios/{studio}/bookings",
+        (
+            _MEMBER,
+            option("--class", an_id, field="class_id"),
+            option("--cancelled-since", moment, "only those cancelled since then"),
+            LIMIT,
+        ),
+        "--cancelled-since 2026-08-03",
+        ("id", "member_name", "class_title", "start_time", "status", "late_cancel"),
+    ),
+    Request(
+        "bookings waive-fee",
+        "waive the fee of a late cancellation",
+        "POST /studios/{studio}/bookings/{id}/waive-fee",
+    ),
+    Request(
+        "waitlist list",
+        "list who waits for a class",
+        "GET /studios/{studio}/waitlist",
+        (required(option("--class", an_id, field="class_id")), LIMIT),
+        f"--class {AN_ID}",
+        ("id", "position", "member_id", "status"),
+    ),
+    Request(
+        "waitlist promote",
+        "give somebody who waits a seat, out of turn",
+        "POST /studios/{studio}/waitlist/{id}/promote",
+        (_ADD_SEAT,),
+    ),
+    Request("waitlist skip", "take somebody off the waitlist", "POST /studios/{studio}/waitlist/{id}/skip"),
+    *(
+        Request(
+            f"catalog {noun}",
+            f"list the studio's {noun.replace('-', ' ')}",
+            f"GET /studios/{{studio}}/{noun}",
+            (LIMIT,),
+            columns=("id", "name"),
+        )
+        for noun in ("locations", "rooms", "class-types", "instructors", "products")
     ),
     Request("bookings check-in", "check a member in", "POST /studios/{studio}/bookings/{id}/check-in"),
     Request(
@@ -176,6 +256,13 @@ DESK_REQUESTS = (
         (_REASON,),
         f"{AN_ID} --yes",
         question=_cost_of_cancelling,
+    ),
+    Request(
+        "bookings moves",
+        "list the classes that a booking was moved from",
+        "GET /studios/{studio}/bookings/{id}/reschedules",
+        (LIMIT,),
+        columns=("id", "at", "from_class_id", "credits_charged"),
     ),
     Request(
         "memberships list",
@@ -199,9 +286,7 @@ DESK_REQUESTS = (
         check=_two_ends_of_pause,
     ),
     Request(
-        "memberships resume",
-        "resume a paused membership",
-        "POST /studios/{studio}/memberships/{id}/resume",
+        "memberships resume", "resume a paused membership", "POST /studios/{studio}/memberships/{id}/resume"
     ),
     Request(
         "memberships cancel",

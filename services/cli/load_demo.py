@@ -57,7 +57,7 @@ DEMO_KEY: Final = "demo_key.json"
 OPERATOR: Final = Caller(studio_id=STUDIO_ID, actor="operator")
 ENDPOINT: Final = EndpointCreate(
     url="http://127.0.0.1:9001/hooks/studio",
-    description="For the samples in the reference",
+    description="Website",
     event_types=["webhook_endpoint.disabled"],
 )
 
@@ -203,7 +203,8 @@ async def _add_webhooks(conn: Connection, cipher: SecretCipher, caller: Caller, 
     )
 
 
-NAME: Final = "For the samples in the reference"
+CLIENT: Final = "Website"
+TOKEN: Final = "Front desk"
 KNOWN: Final = "SELECT 1 FROM keys WHERE id = $1"
 
 
@@ -220,13 +221,15 @@ async def _add_key_and_token(conn: Connection) -> None:
         key,
         secret_hash=_unusable_hash(key),
         studio_id=STUDIO_ID,
-        client_id=await clients.ensure(conn, STUDIO_ID, NAME),
-        name=NAME,
+        client_id=await clients.ensure(conn, STUDIO_ID, CLIENT),
+        name=CLIENT,
         scopes=("schedule:read",),
         location_ids=None,
         lifetime=None,
     )
-    await staff_tokens.add(conn, STUDIO_ID, token, name=NAME, role="staff", secret_hash=_unusable_hash(token))
+    await staff_tokens.add(
+        conn, STUDIO_ID, token, name=TOKEN, role="staff", secret_hash=_unusable_hash(token)
+    )
 
 
 def _unusable_hash(key: NewKey) -> bytes:

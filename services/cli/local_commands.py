@@ -144,8 +144,14 @@ def console(
         int | None, Option(parser=duration, metavar="1h", help="how long the session lasts (1h)")
     ] = None,
     open: Annotated[bool, Option("--open", help="open it in a browser")] = False,
+    token: Annotated[
+        bool, Option("--token", help="print the token that the operators' console asks for")
+    ] = False,
 ) -> None:
     """Print the operators' console, or a link into a client's console."""
+    if token:
+        print(call.operators.token)
+        return
     if client is None:
         response: Any = {"object": "console", "url": f"{call.operators.url}/console"}
     else:

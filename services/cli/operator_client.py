@@ -22,6 +22,7 @@ class OperatorClient:
         self.url = url.rstrip("/")
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         self._connection = kind(parts.hostname or "127.0.0.1", parts.port, timeout=600)
+        self.token = token
         self._headers = {"Authorization": f"Bearer {token}"}
 
     def get(self, path: str, **query: str | None) -> Any:

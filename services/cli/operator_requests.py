@@ -8,6 +8,7 @@ from services.cli.requests import (
     AN_ID,
     LIMIT,
     NAME,
+    NEWEST,
     Argument,
     Request,
     changes_nothing,
@@ -96,18 +97,21 @@ OPERATOR_REQUESTS = (
         "GET /clients",
         (_ANY_STUDIO,),
         "--studio mine",
-        ("id", "name", "studio_id", "rate", "burst"),
+        ("id", "name", "studio_id", "rate", "burst", "hold_share"),
     ),
     Request(
         "clients set",
-        "set a client's rate limit",
+        "set a client's limits",
         "PATCH /clients/{client}",
         (
             option("--rate", float, "requests per second", metavar="N"),
             option("--burst", positive, "requests at once"),
+            option("--hold-share", float, "part of a class's seats held at once, 0 to 1", metavar="N"),
         ),
-        '"Partner Inc" --rate 100 --burst 400',
-        check=lambda given: "Give --rate, --burst or both." if changes_nothing(given, "client") else "",
+        '"Partner Inc" --rate 100 --burst 400 --hold-share 0.5',
+        check=lambda given: (
+            "Give --rate, --burst or --hold-share." if changes_nothing(given, "client") else ""
+        ),
     ),
     Request(
         "staff create",
@@ -141,9 +145,40 @@ OPERATOR_REQUESTS = (
         "audit list",
         "list writes by operators and staff, oldest first",
         "GET /audit",
-        (option("--since", ago, "how far back", metavar="7d", default="7d"), LIMIT),
-        "--since 7d",
-        ("at", "actor", "action", "target", "request_id"),
+        (
+            option("--since", ago, "how far back", metavar="7d", default="7d"),
+            _ANY_STUDIO,
+            option("--action", help="only this action", metavar="bookings.check-in"),
+            option("--target", help="only what was done to this id", metavar="ID"),
+            NEWEST,
+            LIMIT,
+        ),
+        "--since 7d --newest",
+        ("at", "sentence", "studio_name", "request_id"),
+    ),
+    Request(
+        "requests list",
+        "list a client's requests, newest first",
+        "GET /requests",
+        (
+            option("--client", help="name or id", metavar="CLIENT"),
+            option("--request-id", help="only this one, of any client", metavar="ID"),
+            option("--status", Literal["2xx", "3xx", "4xx", "5xx"], field="status_class"),
+            option("--error-code", help="only requests refused with this code", metavar="CODE"),
+            _ANY_STUDIO,
+            LIMIT,
+        ),
+        "--request-id 5e1f7c1e-6a0c-4b7d-9a41-3f2f7f9b0c55",
+        ("at", "client_name", "method", "route", "status", "error_code", "duration_ms"),
+        check=lambda given: (
+            "" if given["client"] or given["request_id"] else "Give --client or --request-id."
+        ),
+    ),
+    Request(
+        "history",
+        "show the status at each minute of the last hour",
+        "GET /status/history",
+        columns=("at", "outbox_waiting", "pending_deliveries", "dead_deliveries", "requests", "p95_ms"),
     ),
     Request(
         "usage",
@@ -160,6 +195,7 @@ OPERATOR_REQUESTS = (
         (
             option("--type", help="only events of this kind", metavar="KIND"),
             option("--after", count, "only events after this sequence number", field="after_sequence"),
+            NEWEST,
             LIMIT,
         ),
         "--type booking.created",
@@ -181,22 +217,26 @@ OPERATOR_REQUESTS = (
         columns=("id", "url", "status", "disabled_reason", "event_types"),
     ),
     Request(
+        "webhooks health",
+        "list endpoints with how they are doing",
+        "GET /studios/{studio}/webhook-health",
+        (LIMIT,),
+        columns=("description", "url", "health", "failing_since", "pending", "succeeded", "failed"),
+    ),
+    Request(
         "webhooks deliveries",
         "list deliveries, oldest first",
         "GET /studios/{studio}/webhook-deliveries",
         (
             option("--status", Literal["pending", "succeeded", "dead"]),
             option("--endpoint", an_id, field="endpoint_id"),
+            NEWEST,
             LIMIT,
         ),
         "--status dead",
         ("id", "event_type", "status", "attempt_count", "next_attempt_at", "created_at"),
     ),
-    Request(
-        "webhooks retry",
-        "retry a delivery now",
-        "POST /studios/{studio}/webhook-deliveries/{id}/retry",
-    ),
+    Request("webhooks retry", "retry a delivery now", "POST /studios/{studio}/webhook-deliveries/{id}/retry"),
     Request(
         "webhooks recover",
         "send again what an endpoint missed",

@@ -20,6 +20,8 @@ _GAP = 2
 
 # Below this an outbox only holds what is on its way to the event log.
 SLOW_OUTBOX_SECONDS = 30
+# A delivery that waits longer is not only on its way.
+SLOW_DELIVERY_SECONDS = 60
 # Webhooks counts deliveries up to here.
 MAX_COUNTED = 10_000
 
@@ -196,8 +198,22 @@ def _steps(services: dict[str, Row]) -> Iterator[str]:
     for queue in figures.get("queues", ()):
         if queue["parked"]:
             yield f"{queue['name']} has parked messages. Run: studioctl queues parked {queue['name']}"
+    for one in figures.get("failing_endpoints", ()):
+        yield _failing(one)
+    if figures.get("oldest_pending_seconds", 0) > SLOW_DELIVERY_SECONDS:
+        yield f"Deliveries wait, the oldest for {span(figures['oldest_pending_seconds'])}."
     if figures.get("dead_deliveries"):
         yield "Deliveries are dead. Run: studioctl webhooks deliveries --status dead --studio SLUG"
+
+
+def _failing(one: Row) -> str:
+    """Red on a terminal that shows colours."""
+    error, since = one["last_error"] or {}, datetime.fromisoformat(one["failing_since"])
+    name = f"{one['description']} ({one['url']})" if one["description"] else one["url"]
+    ago = span((datetime.now(UTC) - since).total_seconds())
+    said = f": {error['error']}" if error.get("error") else ""
+    text = _text(f"{name} has failed for {ago}, {one['pending']} waiting{said}", UTC)
+    return f"\x1b[31m{text}\x1b[0m\n  Run: studioctl webhooks health --studio {one['studio_id']}"
 
 
 def queue_lines(queues: list[Row]) -> Iterator[str]:

@@ -74,6 +74,7 @@ STUDIO = Argument("studio", Studio, None)
 LIMIT = Argument("limit", Limit, "50")
 YES = Argument("yes", Yes, False)
 NAME = required(option("--name"))
+NEWEST = flag("--newest", "the newest first")
 # Typed in this place instead of being an option.
 IN_PATH = {
     "id": Id,
@@ -202,6 +203,8 @@ def _sent(desk: Desk, given: Fields) -> Iterator[tuple[str, Any]]:
     for field, value in given.items():
         if isinstance(value, datetime):
             yield field, in_zone(value, desk.zone).isoformat()
+        elif field == "newest":
+            yield from [("order", "desc")] if value else []
         elif field == "member_id" and value is not None:
             yield field, desk.member_id(value)
         elif value is not None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -128,7 +129,9 @@ def welcome(
     lines = ["", f"The Studio Partner API is up after {seconds:.1f} s.", ""]
     lines += [f"  Base URL         {base}/partner/v1", f"  Reference        {base}/docs"]
     lines += [f"  Operators' API   {operators} (studioctl uses it)"]
-    lines += [f"  Operators' page  {operators.removesuffix('/operator/v1')}/console"]
+    lines += [
+        f"  Operators' page  {operators.removesuffix('/operator/v1')}/console (asks for a token, see below)"
+    ]
     if log is not None:
         lines += [f"  Request log      {log} (--verbose shows it here)"]
     lines += [f"  Data, secrets    {settings.home}"]
@@ -140,12 +143,24 @@ def welcome(
     if console is not None:
         lines += [
             "",
-            "The console; this link works once, within ten minutes (`studioctl console` creates another):",
+            "The console; this link works once, within ten minutes:",
+            "",
+            console,
+            "",
+            "Another such link, and the token for the operators' page:",
+            "",
+            f"{program()} console --client demo",
+            f"{program()} console --token",
         ]
-        lines += ["", console]
     lines += ["", "Ctrl-C stops everything.", ""]
     return "\n".join(lines)
 
 
 def _call(key: str, url: str) -> str:
-    return f"curl -sS -w '\\n' -H 'X-Service-Key: {key}' '{url}'"
+    return f"curl -sS -H 'X-Service-Key: {key}' '{url}' | python3 -m json.tool"
+
+
+def program() -> str:
+    """How this program is called from here: `make up` runs the one in .venv, which is not in the PATH."""
+    called = sys.argv[0]
+    return called if called.endswith("/studioctl") and shutil.which("studioctl") is None else "studioctl"

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from services.gateway.access import OperatorAccess
 from services.gateway.actions.issue_key import deactivate_clients
+from services.gateway.actions.system_status import sample_status
 from services.gateway.context import OperatorContext
 from services.gateway.key_cache import POLL_SECONDS, KeyCache
 from services.gateway.partner_sessions import PartnerSessions
@@ -140,13 +141,14 @@ async def open_gateway(
     log_writing = Loop("request log", request_log.write, idle=INTERVAL_SECONDS)
     cleanup = Loop("old rows", delete_old, idle=60.0)
     client_deactivation = Loop("closed clients", partial(deactivate_clients, context), idle=1.0)
+    history = Loop("status history", partial(sample_status, context), idle=60.0)
     public: dict[str, ASGIApp] = {
         **health_routes(checks),
         **pages(),
         SIGN_IN: ConsoleSignIn(access, failed_tokens, proxies),
     }
     try:
-        async with running([key_refresh, client_deactivation, log_writing, cleanup]):
+        async with running([key_refresh, client_deactivation, log_writing, cleanup, history]):
             yield Gateway(
                 PartnerPort(partner_api, checks, ConsoleSignIn(sessions, failed_keys, proxies)),
                 OperatorPort(public, operator_handlers(context), access, db, proxies, failed_tokens),

@@ -179,6 +179,7 @@ class KeyCache:
                 key_id=row["id"],
                 scopes=frozenset(row["scopes"]),
                 location_ids=tuple(locations) if locations is not None else None,
+                hold_share=str(row["hold_share"]) if row["hold_share"] is not None else None,
             ),
             rate=row["rate"],
             burst=row["burst"],

@@ -42,6 +42,24 @@ def with_move_event(event: Event, old_location_id: str | None) -> list[Event]:
     return [event, left]
 
 
+def for_both_locations(event: Event, old_location_id: str | None) -> list[Event]:
+    """The event of a move that tells where the resource was, to whoever may know that.
+
+    A key that sees both locations gets it whole. One that sees only the new location gets no `previous`, and
+    one that sees only the old location gets that, and `{id, object}`.
+    """
+    if old_location_id == event.location_id:
+        return [event]
+    told = [structs.replace(event, audience=Audience.BOTH_LOCATIONS, moved_to=old_location_id)]
+    if event.location_id is not None:
+        one_side = {"id": new_id(), "audience": Audience.CAME_TO_LOCATION, "moved_to": old_location_id}
+        told.append(structs.replace(event, previous=UNSET, **one_side))
+    if old_location_id is not None:
+        (*_, left) = with_move_event(event, old_location_id)
+        told.append(structs.replace(left, previous=event.previous))
+    return told
+
+
 class Snapshot(Struct, frozen=True, kw_only=True):
     """A resource as partners see it at one point in a transaction. `active`: see `EventData`."""
 

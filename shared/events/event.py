@@ -31,13 +31,20 @@ class Audience(StrEnum):
     LEFT_LOCATION = "left_location"
     """The resource has left the event's location: for keys that cannot see where it is now."""
 
+    CAME_TO_LOCATION = "came_to_location"
+    """The resource has come to the event's location: for keys that cannot see where it was."""
+
+    BOTH_LOCATIONS = "both_locations"
+    """The same, for keys that see both locations."""
+
 
 class Kind(Struct, frozen=True):
     """A row of the table in shared/events/kinds.py. Calling it makes an event.
 
     `resource` is the `object` of the resource. `scopes`: any of them is enough; none: no scope is needed.
     `thin` names the fields of `data.object` where it is not the whole resource. `example` is how the
-    resource's example differs after the event, `previous` what its `data.previous` holds.
+    resource's example differs after the event, `previous` what its `data.previous` holds. `tells_origin`:
+    after a move between locations, keys that see both are told where the resource was.
     """
 
     name: str
@@ -48,6 +55,7 @@ class Kind(Struct, frozen=True):
     thin: tuple[str, ...] = ()
     example: dict[str, Any] = field(default_factory=dict)
     previous: dict[str, Any] | None = None
+    tells_origin: bool = False
 
     @property
     def scope(self) -> str | None:
@@ -90,8 +98,8 @@ class Kind(Struct, frozen=True):
 class Event(Struct, kw_only=True, frozen=True):
     """`data` is the resource as its GET shows it, a struct or ready JSON; `previous` its fields before.
 
-    `traceparent`, `audience` and `moved_to` are never shown to a partner. Events of a resource
-    are sent in the order in which they were written.
+    `traceparent`, `audience` and `moved_to` are never shown to a partner; `moved_to` is the other location
+    of a move. Events of a resource are sent in the order in which they were written.
     """
 
     kind: Kind

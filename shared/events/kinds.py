@@ -9,7 +9,14 @@ from shared.events.event import Kind
 ONLY_ID = ("id", "object")
 
 _booking = partial(Kind, resource="booking", scopes=("bookings:read",), location_bound=True)
-BookingCreated = _booking("booking.created", "A booking was created, confirmed or waitlisted")
+BookingHeld = _booking(
+    "booking.held",
+    "A seat is held until `held_until`; `booking.created` follows if the hold is confirmed",
+    example={"status": "held", "held_until": "2026-08-02T09:10:00Z"},
+)
+BookingCreated = _booking(
+    "booking.created", "A booking was created, confirmed or waitlisted, or a hold was confirmed"
+)
 BookingConfirmed = _booking("booking.confirmed", "A waitlisted booking was confirmed; it keeps its id")
 BookingCancelled = _booking("booking.cancelled", "A booking was cancelled", example={"status": "cancelled"})
 BookingCheckedIn = _booking(
@@ -17,7 +24,20 @@ BookingCheckedIn = _booking(
 )
 BookingNoShow = _booking("booking.no_show", "The member did not come", example={"status": "no_show"})
 BookingExpired = _booking(
-    "booking.expired", "The class of a waitlisted booking has started", example={"status": "expired"}
+    "booking.expired",
+    "The class of a waitlisted booking has started, or a hold has run out (`data.previous.status` is `held`)",
+    example={"status": "expired"},
+)
+BookingRescheduled = _booking(
+    "booking.rescheduled",
+    "A booking was moved to another class; it keeps its id",
+    previous={
+        "class_id": "0198f4ec-7c1a-7000-8000-2f6c1d9b3a4e",
+        "class_spot_id": None,
+        "start_time": "2026-08-03T16:00:00Z",
+        "location_id": "0198f4ec-7c1a-7000-8000-9d2b7a5c8e1f",
+    },
+    tells_origin=True,
 )
 BookingUpdated = _booking(
     "booking.updated",

@@ -53,6 +53,8 @@ class Caller(Struct, frozen=True, kw_only=True, omit_defaults=True):
     scopes: frozenset[str] = frozenset()
     location_ids: tuple[str, ...] | None = None
     actor: Actor = "client"
+    # The part of a class's seats that the client may hold at once, as a decimal number. None: a third.
+    hold_share: str | None = None
     # Counts only for the actor "operator".
     role: Role = "operator"
     request_id: str = ""

@@ -13,7 +13,15 @@ from typing import Any, Generic, TypeVar, cast, get_args, get_type_hints
 from msgspec import Struct, structs
 
 from shared.background import Wakeup
-from shared.errors import BodyTooLarge, DomainError, Invalid, NotFound, Problem, UnsupportedMediaType
+from shared.errors import (
+    BodyTooLarge,
+    DomainError,
+    InsufficientScope,
+    Invalid,
+    NotFound,
+    Problem,
+    UnsupportedMediaType,
+)
 from shared.http.asgi import Receive
 from shared.http.caller import Caller, Role, require_role
 from shared.http.decoding import decode_query, path_id, read_body_as
@@ -98,6 +106,8 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
     max_body: int = MAX_BODY
     # Whether a partner's GET carries an ETag. A response that tells the present instant never comes twice.
     tagged: bool = True
+    # Scopes that a partner's key needs besides the one in the routing table.
+    also_needs: tuple[str, ...] = ()
     # Checks permissions before the query is decoded. Gets the raw query, for parameters that need a scope.
     guard: Callable[[Caller, bytes], None] | None = None
     # Problems of a body beyond its types, reported together with those of the types.
@@ -120,6 +130,9 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
             raise NotFound
         if caller.actor == "operator":
             require_role(caller.role, self.role)
+        for scope_name in self.also_needs:
+            if caller.actor == "client" and scope_name not in caller.scopes:
+                raise InsufficientScope(scope_name, caller.scopes)
         if self.guard is not None:
             self.guard(caller, scope["query_string"])
         call: Call[Any, Any] = Call(
@@ -153,7 +166,7 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
         body = b"" if result is None else encode(result)
         if len(body) > MAX_PAGE_BYTES and isinstance(result, Page) and issubclass(self.query, PageQuery):
             body = encode(short_page(result))
-        return Written(Response(body, self.status), _deleted(self, call) or getattr(result, "id", None))
+        return Written(Response(body, self.status), _deleted(self, call) or _resource_id(result))
 
     async def _respond_once(
         self, context: Any, call: Call[Any, Any], fields: Mapping[str, Any] | None
@@ -229,6 +242,11 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
 
 def _deleted(route: Route[Any], call: Call[Any, Any]) -> str | None:
     return next(reversed(call.path.values())) if route.method == "DELETE" else None
+
+
+def _resource_id(result: Any) -> str | None:
+    """What was written, or what that belongs to: a move belongs to its booking."""
+    return getattr(result, "resource_id", None) or getattr(result, "id", None)
 
 
 class Routes(list[Route[C]]):

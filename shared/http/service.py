@@ -23,7 +23,7 @@ from shared.http.routes import Route
 from shared.observability import metrics, tracing
 from shared.observability.log import RequestLine, log_request
 from shared.observability.metrics import RouteMetrics
-from shared.routing import scope_of
+from shared.routing import PartnerRoute, partner_route
 from shared.settings import Settings
 from shared.wire import API_VERSION, encode, new_id, new_request_id
 
@@ -57,7 +57,7 @@ def build_service(
             context,
             route,
             verifier,
-            scope=None if route.staff or route.internal else scope_of(route.method, route.path),
+            access=None if route.staff or route.internal else partner_route(route.method, route.path),
         )
         for route in routes
     ]
@@ -100,8 +100,8 @@ class Responder(Routed, Protocol):
 class RouteHandler:
     """One route: verify the caller, call the route, turn errors into responses.
 
-    Without a `verifier` the port has put the caller into the request's scope. `scope` is what a partner's key
-    needs; an operators' own route needs none.
+    Without a `verifier` the port has put the caller into the request's scope. `access` says what a partner's
+    key needs; an operators' own route has none.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class RouteHandler:
         route: Responder,
         verifier: CallerVerifier | None = None,
         *,
-        scope: str | None = None,
+        access: PartnerRoute | None = None,
     ) -> None:
         self.method = route.method
         self.path = route.path
@@ -119,7 +119,7 @@ class RouteHandler:
         self._context = context
         self._route = route
         self._verifier = verifier
-        self._scope = scope
+        self._access = access
         self._metrics = RouteMetrics(service, route.method, route.path)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -132,14 +132,14 @@ class RouteHandler:
                 caller = self._verifier.verify(headers, request_id)
             else:
                 caller = cast(Caller, scope[CALLER]).with_request_id(request_id)
-            if self._scope is not None and self._scope not in caller.scopes:
-                raise InsufficientScope(self._scope, caller.scopes)
+            if self._access is not None and (missing := self._access.missing_scope(caller.scopes)):
+                raise InsufficientScope(missing, caller.scopes)
             span = tracing.begin(f"{self.method} {self.path}", caller.traceparent, "server")
             if span is not None:
                 caller = msgspec.structs.replace(caller, traceparent=span.traceparent)
             response = await self._route.respond(self._context, caller, scope, receive)
             # Only partners get tags: the gateway would drop them from responses to staff.
-            if response.status == 200 and self.method == "GET" and self._scope and self._route.tagged:
+            if response.status == 200 and self.method == "GET" and self._access and self._route.tagged:
                 response = with_entity_tag(response, scope["headers"])
         except Exception as problem:
             with structlog.contextvars.bound_contextvars(request_id=request_id, service=self._service):

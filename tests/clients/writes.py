@@ -29,6 +29,8 @@ class Studio(Struct):
     class_id: str
     free_members: list[str]
     booked_members: list[str]
+    # Where a booking can be moved to.
+    other_class_id: str = ""
     form_id: str = ""
 
     async def form(self) -> str:
@@ -43,6 +45,11 @@ class Studio(Struct):
 
     async def booking(self) -> str:
         return str((await self.partner.book(self.class_id, self.booked_members.pop())).json()["id"])
+
+    async def hold(self) -> str:
+        return str(
+            (await self.partner.book(self.class_id, self.booked_members.pop(), hold_seconds=900)).json()["id"]
+        )
 
     async def delivery(self) -> str:
         tested = await self.partner.post(f"/webhook-endpoints/{await self.endpoint()}/test")
@@ -75,6 +82,8 @@ async def prepared(studio: Studio, count: int) -> dict[str, Calls]:
             ([], {"class_id": studio.class_id, "member_id": one}) for one in studio.free_members
         ],
         "cancel_booking": await _each(count, studio.booking, dict),
+        "confirm_booking": await _each(count, studio.hold, dict),
+        "reschedule_booking": await _each(count, studio.booking, lambda: {"class_id": studio.other_class_id}),
         "create_form": [([], {"title": f"Form {new_id()}"}) for _ in range(count)],
         "update_form": await _each(count, studio.form, lambda: {"title": "Changed"}),
         "create_submission": [
@@ -104,7 +113,8 @@ class Outcome(Struct):
 
 async def write_through_faults(system: System, drive: Drive, count: int) -> Outcome:
     """`count` writes of every kind, no key given by hand, half of the attempts broken."""
-    people = bookable(members=2 * count, seats=2 * count)
+    # A client may hold a third of the seats.
+    people = bookable(classes=2, members=4 * count, seats=6 * count)
     await system.import_lines(people.lines)
     issued = await system.issue()
     await system.limit(issued)
@@ -113,6 +123,7 @@ async def write_through_faults(system: System, drive: Drive, count: int) -> Outc
         people.class_ids[0],
         people.member_ids[:count],
         people.member_ids[count:],
+        people.class_ids[1],
     )
     calls = await prepared(studio, count)
     results: dict[str, list[Any]] = {name: [] for name in calls}
@@ -151,7 +162,7 @@ async def check_each_once(outcome: Outcome) -> None:
     partner, studio = outcome.studio.partner, outcome.studio
     bookings = Counter(one["status"] for one in await partner.everything("/bookings", limit=200))
     assert bookings == {
-        "confirmed": len(calls["create_booking"]),
+        "confirmed": sum(len(calls[f"{one}_booking"]) for one in ("create", "confirm", "reschedule")),
         "cancelled": len(calls["cancel_booking"]),
     }
     submissions = await partner.everything(f"/forms/{studio.form_id}/submissions", limit=200)

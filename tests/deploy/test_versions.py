@@ -1,8 +1,10 @@
 """Versions are the same everywhere, a cluster that is too old is refused, and packages are pinned by hash."""
 
 import json
+import os
 import re
 import runpy
+import signal
 import subprocess
 import sys
 import tomllib
@@ -194,11 +196,33 @@ def test_a_package_is_checked_when_it_is_installed(monkeypatch: pytest.MonkeyPat
             raise install.StepFailed("no uv here")
 
     monkeypatch.setattr(install, "run", record)
-    install.install(Path("venv/bin/python"), Path("deploy/requirements.lock"))
+    install.install(Path("venv/bin/python"), Path("deploy/requirements.lock"), install.pip_wheel())
     assert any(install.TOOLS in command for command in commands)
     assert any("deploy/requirements.lock" in command for command in commands)
     for command in commands:
         assert "--require-hashes" in command or "--no-deps" in command, command
+
+
+def test_ctrl_c_while_installing_says_one_calm_line(tmp_path: Path) -> None:
+    """Neither a traceback nor a process left behind; what is there is used by the next start."""
+    child = subprocess.Popen(
+        [sys.executable, "deploy/install.py", str(tmp_path / "venv"), str(tmp_path / "none.lock")],
+        cwd=PROJECT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PIP_INDEX_URL": "http://127.0.0.1:1/", "PIP_RETRIES": "90"},
+        start_new_session=True,
+    )
+    assert child.stdout is not None
+    (tmp_path / "none.lock").write_text("")
+    while "installers" not in (line := child.stdout.readline()):
+        assert line
+    os.killpg(child.pid, signal.SIGINT)
+    _, said = child.communicate(timeout=30)
+    assert (child.returncode, said.strip()) == (130, "Stopped. The next `make up` goes on from here.")
+    with pytest.raises(ProcessLookupError):
+        os.killpg(child.pid, 0)
 
 
 def test_every_pinned_package_is_in_the_bill_with_its_hashes() -> None:

@@ -51,7 +51,15 @@ class MirroredStudio:
 
     @property
     def acts(self) -> list[Callable[[], Awaitable[Any]]]:
-        seats = [self.book, self.book, self.cancel, self.check_in, self.move_class, self.change_class]
+        seats = [
+            self.book,
+            self.book,
+            self.cancel,
+            self.check_in,
+            self.move_class,
+            self.change_class,
+            self.move,
+        ]
         rest = [self.import_class, self.import_member, self.import_catalog, self.import_booking, self.pause]
         people = [self.new_member, self.new_lead, self.patch_lead, self.purchase, self.cancel_class]
         forms = [self.new_form, self.change_form, self.submit]
@@ -69,6 +77,11 @@ class MirroredStudio:
     async def cancel(self) -> None:
         if self.bookings:
             await self.partner.cancel(self.random.choice(self.bookings))
+
+    async def move(self) -> None:
+        if self.bookings:
+            class_ = self.random.choice(self.classes)
+            await self.partner.move(self.random.choice(self.bookings), class_["id"])
 
     async def check_in(self) -> None:
         if self.bookings:

@@ -48,8 +48,18 @@ WRITES: dict[str, Act | str] = {
         {"class_id": "class", "member_id": "member", "join_waitlist": True}, makes=("booking",)
     ),
     "POST /bookings/preview": READS,
+    "POST /bookings/{booking_id}/reschedule": Act({"class_id": "last class"}, {"booking_id": "other seat"}),
+    "POST /bookings/{booking_id}/reschedule/preview": READS,
     "POST /staff/events/prune": DROPS,
     "DELETE /bookings/{booking_id}": Act(path={"booking_id": "booking"}),
+    "POST /staff/members": Act({"email": new_email(), "first_name": "Walk", "last_name": "In"}),
+    "POST /staff/bookings": Act(
+        {"class_id": "class", "member_id": "late member", "override_capacity": True}, makes=("walk-in",)
+    ),
+    "POST /staff/waitlist/{waitlist_id}/promote": Act({"override_capacity": True}, {"waitlist_id": "entry"}),
+    "POST /staff/waitlist/{waitlist_id}/skip": Act(path={"waitlist_id": "other entry"}),
+    "POST /staff/bookings/{booking_id}/waive-fee": "Partners see a receipt only when they cancel again.",
+    "POST /internal/names": READS,
     "POST /staff/classes": Act(
         {"title": "New", "capacity": 3, "start_time": soon(days=1), "end_time": soon(days=2)},
         makes=("new class",),
@@ -130,7 +140,9 @@ class Doing:
         self.studio = studio
         self.held = {
             "class": studio.classes[0]["id"],
+            "last class": studio.classes[-1]["id"],
             "member": studio.members[0]["id"],
+            "late member": studio.members[3]["id"],
             "membership": studio.memberships[0]["id"],
             "product": studio.catalog[2]["id"],
         }
@@ -140,6 +152,14 @@ class Doing:
         member_id = self.studio.members[1]["id"]
         for name, class_ in zip(("seat", "other seat"), self.studio.classes, strict=False):
             self.held[name] = created(await self.studio.partner.book(class_["id"], member_id))["id"]
+        await self._queue(self.studio.classes[2]["id"])
+
+    async def _queue(self, class_id: str) -> None:
+        """Two who wait for a third."""
+        for member in (self.studio.members[1], self.studio.members[0], self.studio.members[3]):
+            created(await self.studio.partner.book(class_id, member["id"], join_waitlist=True))
+        waiting = (await self.studio.partner.get(f"/waitlist?class_id={class_id}")).json()["data"]
+        self.held["entry"], self.held["other entry"] = (entry["id"] for entry in waiting)
 
     async def act(self, route: str, act: Act) -> None:
         for name in act.makes:

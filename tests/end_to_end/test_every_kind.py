@@ -69,6 +69,7 @@ class Causes:
         await self.book(line["id"], second)
         made(await self.partner.cancel(seated))
         (live,) = await self._bookings(line["id"], "confirmed")
+        await self.move_there_and_back(live, line["id"])
         waiting = await self.book(line["id"], third)
         for step in ("check-in", "undo-check-in"):
             await self.staff("POST", f"/bookings/{live}/{step}")
@@ -83,6 +84,13 @@ class Causes:
         other = lines.class_()
         await self.imported(other)
         await self.staff("POST", f"/classes/{other['id']}/cancel", {})
+
+    async def move_there_and_back(self, booking_id: str, class_id: str) -> None:
+        """booking.rescheduled."""
+        other = lines.class_()
+        await self.imported(other)
+        made(await self.partner.move(booking_id, other["id"]))
+        made(await self.partner.move(booking_id, class_id))
 
     async def _bookings(self, class_id: str, status: str) -> list[str]:
         page = made(await self.partner.get("/bookings", class_id=class_id, status=status))

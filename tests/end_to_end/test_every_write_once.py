@@ -20,7 +20,11 @@ from tests.harness.http import Client, Reply
 from tests.harness.system import System, new_studio_in, separate_services
 
 # They write nothing, and ignore the key.
-PREVIEWS = {"POST /bookings/preview", "POST /forms/{form_id}/evaluate"}
+PREVIEWS = {
+    "POST /bookings/preview",
+    "POST /bookings/{booking_id}/reschedule/preview",
+    "POST /forms/{form_id}/evaluate",
+}
 # The field that is shown once.
 SECRETS = {
     "POST /webhook-endpoints": "secret",
@@ -83,6 +87,12 @@ async def cancellation(studio: Studio) -> Write:
     return Write(f"/bookings/{await studio.booking()}", other={"query": {"reason": "ill"}})
 
 
+async def move(studio: Studio) -> Write:
+    path = f"/bookings/{await studio.booking()}/reschedule"
+    body = {"class_id": studio.class_ids[1]}
+    return Write(path, body, other={"body": body | {"max_late_fee": "0"}})
+
+
 async def new_member(studio: Studio) -> Write:
     body = {"first_name": "Ada", "last_name": "L", "email": f"{new_id()}@example.com"}
     return Write("/members", body, other={"body": body | {"last_name": "M"}})
@@ -143,6 +153,7 @@ WRITES: dict[str, Callable[[Studio], Awaitable[Write]]] = {
     "POST /members": new_member,
     "POST /bookings": new_booking,
     "DELETE /bookings/{booking_id}": cancellation,
+    "POST /bookings/{booking_id}/reschedule": move,
     "POST /forms": new_form,
     "PUT /forms/{form_id}": changed_form,
     "POST /forms/{form_id}/submissions": new_submission,
@@ -173,7 +184,7 @@ async def studio(system: System) -> Studio:
 
 
 async def studio_in(system: System) -> Studio:
-    made = bookable(members=3)
+    made = bookable(classes=2, members=3)
     await system.import_lines(json.loads(json.dumps(made.lines, default=datetime.isoformat)))
     return Studio(system, system.partner(await system.key()), made.class_ids, made.member_ids)
 
@@ -240,6 +251,21 @@ async def test_a_repeated_write_has_one_effect(studio: Studio, route: PartnerRou
     if route.scope != ANY_KEY:
         less = system.partner(await system.key([scope for scope in SCOPES if scope != route.scope]))
         assert (await send(less, route, write, key)).status == 403
+
+
+async def test_a_move_needs_two_scopes(studio: Studio) -> None:
+    """The first that is missing is named."""
+    path = f"/bookings/{await studio.booking()}/reschedule"
+    read = ["bookings:read"]
+    for granted, missing in (
+        (read, "bookings:write"),
+        ([*read, "bookings:cancel"], "bookings:write"),
+        ([*read, "bookings:write"], "bookings:cancel"),
+    ):
+        less = studio.system.partner(await studio.system.key(granted))
+        # Before anything else is looked at.
+        reply = await less.post(path, {"class_id": "no id"})
+        assert (reply.status, reply.json()["error"]["details"]["required_scope"]) == (403, missing)
 
 
 @every_write

@@ -112,6 +112,10 @@ class Client:
         body = {"class_id": class_id, "member_id": member_id} | more
         return await self.post("/bookings", body, headers={"Idempotency-Key": key or new_id()})
 
+    async def move(self, booking_id: str, class_id: str, *, key: str | None = None) -> Reply:
+        path, headers = f"/bookings/{booking_id}/reschedule", {"Idempotency-Key": key or new_id()}
+        return await self.post(path, {"class_id": class_id}, headers=headers)
+
     async def cancel(self, booking_id: Any) -> Reply:
         return await self.delete(f"/bookings/{booking_id}", headers={"Idempotency-Key": new_id()})
 

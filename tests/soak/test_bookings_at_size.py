@@ -8,6 +8,7 @@ from services.bookings.context import Bookings
 from tests.services.bookings.state_machine import StudioMachine
 from tests.services.bookings.studio_client import StudioClient
 from tests.services.bookings.test_linearizability import CALLS_EACH, CLIENTS, fits
+from tests.services.bookings.test_move_races import SCENARIOS as MOVE_SCENARIOS
 from tests.services.bookings.test_races import SCENARIOS, service
 from tests.services.bookings.test_stateful import STEPS, machine, run_machine
 
@@ -37,7 +38,7 @@ def test_two_thousand_random_runs(machine: type[StudioMachine]) -> None:
 @pytest.mark.timeout(1800)
 async def test_long_races(service: Bookings) -> None:
     """Every scenario 40 times, every other time in one process: nothing stays inconsistent."""
-    for name, scenario in SCENARIOS.items():
+    for name, scenario in (SCENARIOS | MOVE_SCENARIOS).items():
         problems = [
             problem
             for number in range(ROUNDS)

@@ -1,30 +1,35 @@
 """Cancel a booking under the current policy, and promote from the waitlist in the same transaction."""
 
-from decimal import Decimal
-
 import msgspec
 
-from services.bookings.actions.class_changes import ClassChanges, build_receipt, promote_waitlist
+from services.bookings.actions.class_changes import (
+    begins_anew,
+    build_receipt,
+    lock_class_of,
+    promote_waitlist,
+)
 from services.bookings.context import Bookings
 from services.bookings.errors import BookingAlreadyCancelled, BookingNotCancellable, CancellationTermsChanged
-from services.bookings.rules.cancellation import Policy, Terms, may_cancel, terms_accepted, terms_for_member
+from services.bookings.rules.cancellation import Policy, Terms, may_cancel, terms_for_member
+from services.bookings.rules.rescheduling import check_terms
 from services.bookings.store import bookings, locks, save_class_changes, studios
 from services.bookings.store.bookings import BookingRow
 from services.bookings.store.locks import LockedClass
 from services.bookings.store.save_class_changes import ReceiptRow
 from services.bookings.wire.bookings import BookingStatus, CancellationReceipt, CancelQuery
-from services.bookings.wire.field_types import format_money
 from shared.db.database import Connection
-from shared.errors import NotFound
+from shared.errors import InsufficientScope, NotFound
 from shared.http.caller import Caller
 
+CANCEL = "bookings:cancel"
 
+
+@begins_anew
 async def cancel_booking(
     service: Bookings, caller: Caller, booking_id: str, query: CancelQuery
 ) -> CancellationReceipt:
     async with service.db.transaction() as conn:
-        found = await bookings.read(conn, caller, booking_id)
-        receipt = await _cancel(conn, caller, found, query)
+        receipt = await _cancel(conn, caller, booking_id, query)
     service.wakeup.notify()
     return receipt
 
@@ -32,25 +37,38 @@ async def cancel_booking(
 async def may_repeat_cancellation(service: Bookings, caller: Caller, booking_id: str) -> None:
     """Another API key of the same client may see fewer locations."""
     async with service.db.connection() as conn:
+        booking = await bookings.read(conn, caller, booking_id)
+    if booking is None:
+        raise NotFound
+    _require_scope(caller, held=booking.only_held)
+
+
+async def may_repeat_confirmation(service: Bookings, caller: Caller, booking_id: str) -> None:
+    async with service.db.connection() as conn:
         if await bookings.read(conn, caller, booking_id) is None:
             raise NotFound
 
 
+def _require_scope(caller: Caller, *, held: bool) -> None:
+    """A hold may be given up by whoever may make one."""
+    if caller.actor == "client" and not held and CANCEL not in caller.scopes:
+        raise InsufficientScope(CANCEL, caller.scopes)
+
+
 async def _cancel(
-    conn: Connection, caller: Caller, found: BookingRow | None, query: CancelQuery
+    conn: Connection, caller: Caller, booking_id: str, query: CancelQuery
 ) -> CancellationReceipt:
-    changes = await ClassChanges.lock(conn, caller, found.class_id) if found else None
-    booking = await bookings.read(conn, caller, found.id) if found else None
-    if changes is None or booking is None:
-        raise NotFound
+    changes, booking = await lock_class_of(conn, caller, booking_id)
+    _require_scope(caller, held=booking.status is BookingStatus.HELD)
     policy = await studios.policy(conn, caller)
     terms = await terms_of(conn, caller, booking, LockedClass(changes.class_, changes.now), policy)
-    _refuse_worse_terms(terms, query)
+    accepted = check_terms(terms, query)
+    if not accepted.passed:
+        raise CancellationTermsChanged(details=accepted.details)
     await changes.load_waitlist(conn)
-    booking = changes.bookings.setdefault(booking.id, booking)
     receipt = changes.cancel(booking, terms, query.reason)
     await promote_waitlist(
-        conn, changes, policy, credited=booking.member_id if terms.credits_restored else None
+        conn, changes, policy, also_lock=[booking.member_id] if terms.credits_restored else []
     )
     await changes.save(conn)
     return receipt
@@ -62,20 +80,10 @@ async def terms_of(
     if booking.status is BookingStatus.CANCELLED:
         receipt = await save_class_changes.read_receipt(conn, caller, booking.id)
         raise BookingAlreadyCancelled(details={"receipt": receipt})
-    held = booking.held(locked.class_.start_time)
-    if not may_cancel(held, locked.now):
+    seat = booking.to_cancel(locked.class_.start_time)
+    if not may_cancel(seat, locked.now):
         raise BookingNotCancellable(details={"status": booking.status})
-    return terms_for_member(held, policy, locked.now)
-
-
-def _refuse_worse_terms(terms: Terms, query: CancelQuery) -> None:
-    limit = None if query.max_late_fee is None else Decimal(query.max_late_fee)
-    if not terms_accepted(terms, max_late_fee=limit, allow_credit_forfeit=query.allow_credit_forfeit):
-        shown = msgspec.structs.asdict(terms) | {
-            "late_fee_amount": format_money(terms.late_fee_amount),
-            "credit_forfeited": terms.credits_forfeited > 0,
-        }
-        raise CancellationTermsChanged(details=shown)
+    return terms_for_member(seat, policy, locked.now)
 
 
 async def preview_cancellation(service: Bookings, caller: Caller, booking_id: str) -> CancellationReceipt:
@@ -84,6 +92,8 @@ async def preview_cancellation(service: Bookings, caller: Caller, booking_id: st
         class_ = await locks.read_class(conn, caller, booking.class_id) if booking else None
         if booking is None or class_ is None:
             raise NotFound
+        if booking.has_run_out(class_.now):
+            booking.status = BookingStatus.EXPIRED
         policy = await studios.policy(conn, caller)
         terms = await terms_of(conn, caller, booking, class_, policy)
     row = ReceiptRow(

@@ -1,29 +1,60 @@
 """Changes to one class under its lock: collected here, then saved with their events in one go."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 import msgspec
 from msgspec import UNSET
 
 from services.bookings.actions.event_builders import Previous, booking_event, class_event, waitlist_event
-from services.bookings.rules.booking_facts import ClassFacts, MemberFacts, SpotFacts
+from services.bookings.rules.booking_facts import (
+    BookingFacts,
+    ClassFacts,
+    LiveBooking,
+    MemberFacts,
+    SpotFacts,
+)
 from services.bookings.rules.cancellation import Policy, Terms, terms_by_studio
-from services.bookings.rules.transitions import SEATED, Waiting, decide_promotion, seat_change
+from services.bookings.rules.rescheduling import NewSeat
+from services.bookings.rules.transitions import (
+    LIVE,
+    WITH_SEAT,
+    Waiting,
+    decide_promotion,
+    hold_change,
+    seat_change,
+)
 from services.bookings.store import bookings, classes, locks, save_class_changes, waitlist
 from services.bookings.store.bookings import BookingRow
-from services.bookings.store.save_class_changes import ReceiptRow
+from services.bookings.store.locks import LockedClass
+from services.bookings.store.save_class_changes import ReceiptRow, RescheduleRow
 from services.bookings.store.waitlist import WaitlistRow
 from services.bookings.wire.bookings import BookingStatus, CancellationReceipt, WaitlistStatus
 from services.bookings.wire.classes import ClassStatus, SpotMode
 from services.bookings.wire.field_types import format_money
 from shared.db.database import Connection
+from shared.errors import NotFound
+from shared.events.changes import for_both_locations
 from shared.events.event import Event, Kind
-from shared.events.kinds import BookingCancelled, BookingConfirmed, ClassFull, ClassReopened
+from shared.events.kinds import (
+    BookingCancelled,
+    BookingConfirmed,
+    BookingCreated,
+    BookingExpired,
+    BookingRescheduled,
+    BookingUpdated,
+    ClassFull,
+    ClassReopened,
+)
 from shared.events.outbox import add_events
 from shared.http.caller import Caller
 from shared.wire import new_id
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def build_receipt(row: ReceiptRow, booking: BookingRow) -> CancellationReceipt:
@@ -37,13 +68,21 @@ def build_receipt(row: ReceiptRow, booking: BookingRow) -> CancellationReceipt:
     return CancellationReceipt(**msgspec.structs.asdict(row) | derived)
 
 
+WAS_HELD = {"status": BookingStatus.HELD}
+
+
 class ClassChanges:
-    """A unit of work on one class: seats, waitlist, credits and receipts."""
+    """A unit of work on one class: seats, holds, waitlist, credits and receipts.
+
+    `bookings` has those that were read or changed: use them instead of reading one again.
+    """
 
     def __init__(self, caller: Caller, class_: ClassFacts, now: datetime) -> None:
         self.caller = caller
-        self.class_ = class_
-        self.was_full = class_.seats_left <= 0
+        self.class_ = msgspec.structs.replace(
+            class_, held_count=class_.held_count + class_.holds_due, holds_due=0
+        )
+        self.was_full = self.class_.seats_left <= 0
         self.now = now
         self.waiting: list[WaitlistRow] = []
         self.bookings: dict[str, BookingRow] = {}
@@ -52,13 +91,63 @@ class ClassChanges:
         self._credits: Counter[str] = Counter()
         self._receipts: list[ReceiptRow] = []
         self._booking_events: list[tuple[Kind, BookingRow, Previous]] = []
-        self._locked_members: frozenset[str] = frozenset()
+        self._expired_holds: list[Event] = []
+        self._moves: list[RescheduleRow] = []
+        self._left: list[tuple[BookingRow, dict[str, Any]]] = []
+        # Spots that a move takes or leaves: whether they are taken afterwards.
+        self._moved_spots: dict[str | None, bool] = {}
+        self.members: dict[str, MemberFacts] = {}
 
     @classmethod
     async def lock(cls, conn: Connection, caller: Caller, class_id: str) -> "ClassChanges | None":
-        """Locks the class. None if the studio has no such class."""
+        """Locks the class and expires its holds that have run out. None if the studio has no such class.
+
+        `save` stores that, and whoever saves offers the seats to the waitlist before.
+        """
         locked = await locks.lock_class(conn, caller, class_id)
-        return cls(caller, locked.class_, locked.now) if locked else None
+        return await cls.of_locked(conn, caller, locked) if locked else None
+
+    @classmethod
+    async def of_locked(cls, conn: Connection, caller: Caller, locked: LockedClass) -> "ClassChanges":
+        changes = cls(caller, locked.class_, locked.now)
+        if locked.class_.holds_due:
+            await changes.load_holds(conn)
+            for booking in changes.holds():
+                if booking.has_run_out(changes.now):
+                    changes.expire_hold(booking)
+        return changes
+
+    async def load_holds(self, conn: Connection) -> None:
+        for booking in await bookings.read_held(conn, self.caller, self.class_.id):
+            self.bookings.setdefault(booking.id, booking)
+
+    def holds(self) -> list[BookingRow]:
+        return [one for one in self.bookings.values() if one.status is BookingStatus.HELD]
+
+    def expire_hold(self, booking: BookingRow) -> None:
+        """It reads as expired since its end, so the end is when it was updated."""
+        self.set_status(booking, BookingStatus.EXPIRED)
+        booking.updated_at = booking.held_until or self.now
+        event = booking_event(BookingExpired, self.caller, booking, self.now, previous=WAS_HELD)
+        self._expired_holds.append(event)
+
+    async def shorten_holds(self, conn: Connection) -> None:
+        """After a change of the start: no hold outlasts it."""
+        if self.class_.held_count == 0:
+            return
+        await self.load_holds(conn)
+        start = self.class_.start_time
+        for booking in self.holds():
+            before, booking.held_until = booking.held_until, min(booking.held_until or start, start)
+            if booking.has_run_out(self.now):
+                self.expire_hold(booking)
+            elif booking.held_until != before:
+                self.set_status(booking, BookingStatus.HELD)
+                self.add_event(BookingUpdated, booking, {"held_until": before})
+
+    @property
+    def has_changes(self) -> bool:
+        return bool(self._changed)
 
     def add_event(self, kind: Kind, booking: BookingRow, previous: Previous = UNSET) -> None:
         """Adds an event with the booking's state at `save`."""
@@ -71,18 +160,40 @@ class ClassChanges:
         for booking in await bookings.read_waiting(conn, self.caller, self.class_.id):
             self.bookings.setdefault(booking.id, booking)
 
-    async def lock_members(self, conn: Connection, member_ids: Iterable[str]) -> dict[str, MemberFacts]:
-        """Once per transaction: a second call could lock a lower id than the first, and deadlock."""
-        assert not self._locked_members
-        self._locked_members = frozenset(member_ids)
-        return await locks.lock_members(conn, self.caller, self._locked_members)
+    async def lock_members(self, conn: Connection, member_ids: Iterable[str]) -> None:
+        """Once per transaction: a second call could lock a lower id than the first, and deadlock.
+
+        Who changes two classes locks the members of both at once, and sets `members` of both.
+        """
+        assert not self.members
+        if wanted := frozenset(member_ids):
+            self.members = await locks.lock_members(conn, self.caller, wanted)
+
+    def candidates(self) -> set[str]:
+        """The members who may be promoted, to be locked."""
+        return {entry.member_id for entry in self.waiting} if self.class_.seats_left > 0 else set()
+
+    def add(self, booking: BookingRow, *, waits: bool) -> None:
+        """A new booking, which the caller inserts. It takes a seat and its credits, or waits."""
+        self.class_ = msgspec.structs.replace(
+            self.class_,
+            booked_count=self.class_.booked_count + (not waits),
+            waitlist_count=self.class_.waitlist_count + waits,
+        )
+        if booking.credits_charged:
+            self._credits[booking.member_id] -= booking.credits_charged
 
     def set_status(self, booking: BookingRow, status: BookingStatus) -> None:
         """Also takes or frees the seat."""
         self.class_ = msgspec.structs.replace(
-            self.class_, booked_count=self.class_.booked_count + seat_change(booking.status, status)
+            self.class_,
+            booked_count=self.class_.booked_count + seat_change(booking.status, status),
+            held_count=self.class_.held_count + hold_change(booking.status, status),
         )
         booking.status = status
+        self._touch(booking)
+
+    def _touch(self, booking: BookingRow) -> None:
         booking.version += 1
         booking.updated_at = self.now
         self._changed[booking.id] = booking
@@ -97,6 +208,7 @@ class ClassChanges:
         """`waitlist_status` is what the entry of a waitlisted booking becomes."""
         if booking.status is BookingStatus.WAITLISTED:
             self.leave_waitlist(self.entry_of(booking), waitlist_status)
+        previous = WAS_HELD if booking.status is BookingStatus.HELD else UNSET
         self.set_status(booking, BookingStatus.CANCELLED)
         if terms.credits_restored:
             self._credits[booking.member_id] += terms.credits_restored
@@ -108,8 +220,46 @@ class ClassChanges:
             **msgspec.structs.asdict(terms),
         )
         self._receipts.append(receipt)
-        self.add_event(BookingCancelled, booking)
+        self.add_event(BookingCancelled, booking, previous)
         return build_receipt(receipt, booking)
+
+    def move_out(self, booking: BookingRow, seat: NewSeat, target: "ClassChanges") -> RescheduleRow:
+        """To the other class, with the same id. `save_move` saves both."""
+        moved = RescheduleRow(
+            id=new_id(),
+            booking_id=booking.id,
+            from_class_id=self.class_.id,
+            created_at=self.now,
+            credits_charged=seat.credits_charged,
+            **msgspec.structs.asdict(seat.terms),
+        )
+        left = {
+            "class_id": booking.class_id,
+            "class_spot_id": booking.class_spot_id,
+            "start_time": self.class_.start_time,
+            "location_id": booking.location_id,
+        }
+        self._moves.append(moved)
+        self._left.append((booking, left))
+        self._moved_spots[booking.class_spot_id] = False
+        target._moved_spots[seat.spot_id] = True
+        for changes, seats in ((self, -1), (target, 1)):
+            booked = changes.class_.booked_count + seats
+            changes.class_ = msgspec.structs.replace(changes.class_, booked_count=booked)
+        if change := seat.terms.credits_restored - seat.credits_charged:
+            self._credits[booking.member_id] += change
+        booking.class_id, booking.location_id = target.class_.id, target.class_.location_id
+        booking.class_spot_id, booking.credits_charged = seat.spot_id, seat.credits_charged
+        booking.promoted_at = booking.held_until = None
+        self._touch(booking)
+        return moved
+
+    def members_after(self) -> dict[str, MemberFacts]:
+        """The locked members as they will be after `save`."""
+        return {
+            id_: msgspec.structs.replace(member, credits=member.credits + self._credits[id_])
+            for id_, member in self.members.items()
+        }
 
     def confirm(self, entry: WaitlistRow, *, credits_charged: int, spot_id: str | None) -> None:
         booking = self.bookings[entry.booking_id]
@@ -122,6 +272,15 @@ class ClassChanges:
             self._credits[booking.member_id] -= credits_charged
         self.add_event(BookingConfirmed, booking)
 
+    def confirm_hold(self, booking: BookingRow, *, credits_charged: int) -> None:
+        """Told as a new booking: whoever does not know holds has never seen it."""
+        self.set_status(booking, BookingStatus.CONFIRMED)
+        booking.only_held = False
+        booking.credits_charged = credits_charged
+        if credits_charged:
+            self._credits[booking.member_id] -= credits_charged
+        self.add_event(BookingCreated, booking)
+
     def leave_waitlist(self, entry: WaitlistRow, status: WaitlistStatus) -> None:
         """Final. The entry keeps its last position; those behind it move up on `save`."""
         self.waiting.remove(entry)
@@ -133,18 +292,61 @@ class ClassChanges:
     def entry_of(self, booking: BookingRow) -> WaitlistRow:
         return next(entry for entry in self.waiting if entry.booking_id == booking.id)
 
-    def with_freed_spots(self, spots: list[SpotFacts]) -> list[SpotFacts]:
+    async def read_spots(self, conn: Connection) -> list[SpotFacts]:
         """The spots as they will be after `save`."""
-        freed = {booking.class_spot_id for booking in self._changed.values() if booking.status not in SEATED}
-        return [SpotFacts(id=spot.id, taken=spot.taken and spot.id not in freed) for spot in spots]
+        changed = self._changed.values()
+        freed = {booking.class_spot_id for booking in changed if booking.status not in WITH_SEAT}
+        given = {booking.class_spot_id for booking in changed if booking.status in WITH_SEAT}
+        freed |= {spot for spot, taken in self._moved_spots.items() if not taken}
+        given |= {spot for spot, taken in self._moved_spots.items() if taken}
+        return [
+            SpotFacts(id=spot.id, taken=spot.id in given or (spot.taken and spot.id not in freed))
+            for spot in await locks.read_spots(conn, self.caller, self.class_.id, self.now)
+        ]
+
+    async def booking_facts(self, conn: Connection, member_id: str) -> BookingFacts:
+        """What a seat of this locked member depends on, after the changes up to now."""
+        live = await bookings.live_of_member(conn, self.caller, self.class_.id, member_id, self.now)
+        # The member may have been promoted, or skipped, just now.
+        other = self.bookings.get(live.id) if live else None
+        if other is not None:
+            live = LiveBooking(id=other.id, status=other.status) if other.status in LIVE else None
+        chooses = self.class_.spot_selection_mode not in (None, SpotMode.NONE)
+        return BookingFacts(
+            now=self.now,
+            class_=self.class_,
+            member=self.members_after()[member_id],
+            live=live,
+            spots=await self.read_spots(conn) if chooses else [],
+        )
 
     async def save(
         self, conn: Connection, *, send_events: bool = True, class_event_follows: bool = False
     ) -> None:
-        """`class_event_follows`: that event gets the class's new version, and ours the one before."""
-        self._renumber_waitlist()
+        """`class_event_follows`: that event gets the class's new version, and ours the one before.
+
+        Without `send_events`, only the end of holds is told: what else changes is told by the caller.
+        """
         version = self.class_.version + (not class_event_follows)
-        assert set(self._credits) <= self._locked_members
+        await self._write(conn)
+        events = list(self._expired_holds)
+        if send_events:
+            events += [*self._events(), *await self._availability_events(conn, version)]
+        if events:
+            await add_events(conn, events)
+
+    async def save_move(self, conn: Connection, target: "ClassChanges") -> None:
+        """The target first: a hold that has run out there may still have the spot, or be the member's own."""
+        await target._write(conn)
+        await self._write(conn)
+        events = [*self._expired_holds, *target._expired_holds, *self._events(), *target._events()]
+        for changes in (self, target):
+            events += await changes._availability_events(conn, changes.class_.version)
+        await add_events(conn, events)
+
+    async def _write(self, conn: Connection) -> None:
+        self._renumber_waitlist()
+        assert set(self._credits) <= set(self.members)
         self.class_ = msgspec.structs.replace(self.class_, version=self.class_.version + 1)
         await save_class_changes.save(
             conn,
@@ -155,9 +357,8 @@ class ClassChanges:
             entries=list(self._entries.values()),
             credits=self._credits,
             receipts=self._receipts,
+            moves=self._moves,
         )
-        if send_events:
-            await add_events(conn, [*self._events(), *await self._availability_events(conn, version)])
 
     def _renumber_waitlist(self) -> None:
         for position, entry in enumerate(self.waiting, 1):
@@ -167,6 +368,9 @@ class ClassChanges:
                 self._entries[entry.id] = entry
 
     def _events(self) -> Iterable[Event]:
+        for booking, left in self._left:
+            event = booking_event(BookingRescheduled, self.caller, booking, self.now, previous=left)
+            yield from for_both_locations(event, left["location_id"])
         for kind, booking, previous in self._booking_events:
             yield booking_event(kind, self.caller, booking, self.now, previous=previous)
         for entry in self._entries.values():
@@ -178,33 +382,90 @@ class ClassChanges:
         if is_full == self.was_full or self.class_.status is ClassStatus.CANCELLED:
             return []
         shown = await classes.get(conn, self.caller, self.class_.id)
+        # A hold may have run out since.
+        shown.held_count, shown.available_count = self.class_.held_count, max(0, self.class_.seats_left)
         kind = ClassFull if is_full else ClassReopened
         return [class_event(kind, self.caller, shown, version, self.now)]
 
 
+class Outdated(Exception):
+    """What was read before the locks is no longer true."""
+
+
+def begins_anew(action: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
+    """Repeats an action that was `Outdated`. Its transaction has been rolled back and holds no lock."""
+
+    @wraps(action)
+    async def repeated(*args: P.args, **kwargs: P.kwargs) -> T:
+        while True:
+            try:
+                return await action(*args, **kwargs)
+            except Outdated:
+                continue
+
+    return repeated
+
+
+async def lock_class_of(conn: Connection, caller: Caller, booking_id: str) -> tuple[ClassChanges, BookingRow]:
+    """The class of a booking, locked, and the booking as it is under that lock.
+
+    The booking may have been moved to another class while we waited, so every caller `begins_anew`.
+    """
+    found = await bookings.read(conn, caller, booking_id)
+    changes = await ClassChanges.lock(conn, caller, found.class_id) if found else None
+    booking = await bookings.read(conn, caller, booking_id)
+    if changes is None or booking is None:
+        raise NotFound
+    if booking.class_id != changes.class_.id:
+        raise Outdated
+    return changes, changes.bookings.setdefault(booking.id, booking)
+
+
+async def lock_for_move(
+    conn: Connection, caller: Caller, booking_id: str, class_id: str
+) -> tuple[ClassChanges, ClassChanges, BookingRow]:
+    """The same for a move, with the class that the booking goes to."""
+    found = await bookings.read(conn, caller, booking_id)
+    if found is None:
+        raise NotFound
+    locked = await locks.lock_classes(conn, caller, (found.class_id, class_id))
+    booking = await bookings.read(conn, caller, booking_id)
+    if booking is None:
+        raise NotFound
+    if booking.class_id != found.class_id:
+        raise Outdated
+    if class_id not in locked or not caller.may_see(locked[class_id].class_.location_id):
+        raise NotFound(param="class_id")
+    old = await ClassChanges.of_locked(conn, caller, locked[found.class_id])
+    new = await ClassChanges.of_locked(conn, caller, locked[class_id])
+    return old, new, old.bookings.setdefault(booking.id, booking)
+
+
 async def promote_waitlist(
-    conn: Connection, changes: ClassChanges, policy: Policy, *, credited: str | None = None
+    conn: Connection, changes: ClassChanges, policy: Policy, *, also_lock: Iterable[str] = ()
 ) -> None:
-    """`credited` is a member who gets credits back in this transaction, locked together with the others."""
+    """`also_lock` are members who pay or get credits back in this transaction."""
+    await changes.lock_members(conn, changes.candidates() | set(also_lock))
+    await promote_locked(conn, changes, policy)
+
+
+async def promote_locked(conn: Connection, changes: ClassChanges, policy: Policy) -> None:
+    """Once the candidates are locked."""
     class_ = changes.class_
     candidates = changes.waiting if class_.seats_left > 0 else []
-    wanted = {entry.member_id for entry in candidates} | ({credited} if credited else set())
-    if not wanted:
+    if not candidates:
         return
-    members = await changes.lock_members(conn, wanted)
     chooses = class_.spot_selection_mode not in (None, SpotMode.NONE)
-    spots = await locks.read_spots(conn, changes.caller, class_.id) if chooses and candidates else []
-    spots = changes.with_freed_spots(spots)
     decision = decide_promotion(
         class_,
-        [Waiting(entry_id=entry.id, member=members[entry.member_id]) for entry in candidates],
-        spots,
+        [Waiting(entry_id=entry.id, member=changes.members[entry.member_id]) for entry in candidates],
+        await changes.read_spots(conn) if chooses else [],
         changes.now,
     )
     by_id = {entry.id: entry for entry in candidates}
     for entry_id in decision.skipped:
         booking = changes.bookings[by_id[entry_id].booking_id]
-        terms = terms_by_studio(booking.held(class_.start_time), policy, changes.now)
+        terms = terms_by_studio(booking.to_cancel(class_.start_time), policy, changes.now)
         changes.cancel(booking, terms, None, WaitlistStatus.SKIPPED)
     for promoted in decision.promoted:
         entry = by_id[promoted.entry_id]

@@ -15,7 +15,7 @@ from shared.http.caller import Caller
 
 Previous = dict[str, Any] | UnsetType
 # Bookings change these all the time, so they are not part of the old values.
-COUNTS = ("booked_count", "available_count")
+COUNTS = ("booked_count", "available_count", "held_count")
 
 
 def booking_event(

@@ -4,7 +4,8 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
-from services.bookings.actions.class_changes import ClassChanges, promote_waitlist
+from services.bookings.actions.class_changes import WAS_HELD, ClassChanges, promote_waitlist
+from services.bookings.actions.end_holds import expire_run_out_holds
 from services.bookings.actions.event_builders import COUNTS
 from services.bookings.actions.manage_class import release_everybody
 from services.bookings.rules.class_times import problem_with_times
@@ -38,6 +39,13 @@ BY_STATUS = {
 }
 
 
+async def lock_seats(conn: Connection, rows: Rows) -> None:
+    """The unique indexes know no time, so holds that have run out are expired before anything is written."""
+    await lock_classes_and_members(conn, rows)
+    for studio_id, class_id in await import_seats.classes_with_run_out_holds(conn, classes_of(rows)):
+        await expire_run_out_holds(conn, Caller(studio_id=studio_id, actor="operator"), class_id)
+
+
 async def watch_seats(conn: Connection, rows: Rows) -> Callable[[], Awaitable[list[Event]]]:
     """Call it under the locks of the classes, and what it returns after everything that the lines cause."""
     named = [{"studio_id": studio_id, "id": class_id} for studio_id, class_id in classes_of(rows)]
@@ -60,7 +68,9 @@ async def watch_seats(conn: Connection, rows: Rows) -> Callable[[], Awaitable[li
         waiting = await shown.shown_entries(conn, affected + seen)
         return [
             *_class_events(classes, await shown.shown_classes(conn, named)),
-            *_booking_events(bookings, await shown.shown_bookings(conn, affected + seen)),
+            *_booking_events(
+                bookings, await shown.shown_bookings(conn, affected + seen), {row["id"] for row in rows}
+            ),
             *change_events(kinds.WaitlistUpdated, kinds.WaitlistUpdated, entries, waiting),
             *_renamed(entries, waiting),
         ]
@@ -107,8 +117,10 @@ def _is_full(class_: Snapshot) -> bool:
     return getattr(class_.data, "available_count", None) == 0
 
 
-def _booking_events(before: Snapshots, after: Snapshots) -> list[Event]:
-    return change_events(
+def _booking_events(before: Snapshots, after: Snapshots, named: set[str]) -> list[Event]:
+    """Holds that have run out meanwhile are left out, unless a line says so: whoever expires one tells it."""
+    held = {key for key, old in before.items() if getattr(old.data, "status", None) is BookingStatus.HELD}
+    events = change_events(
         kinds.BookingCreated,
         kinds.BookingUpdated,
         before,
@@ -116,9 +128,21 @@ def _booking_events(before: Snapshots, after: Snapshots) -> list[Event]:
         special=_booking_status,
         leave_out=("waitlist_position",),
     )
+    ends = (kinds.BookingCancelled, kinds.BookingExpired)
+    return [
+        msgspec.structs.replace(event, previous=WAS_HELD)
+        if event.kind in ends and (event.studio_id, event.resource.id) in held
+        else event
+        for event in events
+        if event.kind != kinds.BookingExpired
+        or event.resource.id in named
+        or (event.studio_id, event.resource.id) not in held
+    ]
 
 
 def _booking_status(old: Booking, now: Booking) -> Kind | None:
+    if old.status is BookingStatus.HELD and now.status is BookingStatus.CONFIRMED:
+        return kinds.BookingCreated
     return BY_STATUS.get(now.status) if old.status is not now.status else None
 
 
@@ -150,6 +174,7 @@ async def reconcile_imported_classes(conn: Connection, rows: Rows) -> None:
         if changes.class_.status is ClassStatus.CANCELLED:
             await release_everybody(conn, changes, None)
         else:
+            await changes.shorten_holds(conn)
             await changes.load_waitlist(conn)
             await promote_waitlist(conn, changes, await studios.policy(conn, caller))
         await changes.save(conn, send_events=False)
@@ -163,6 +188,8 @@ def _to_row(value: wire.AnyImported, written: bytes) -> Row:
         raise ValueError(problem)
     if isinstance(value, wire.ImportedBooking) and value.cancellation and value.status != "cancelled":
         raise ValueError("Only a cancelled booking has a cancellation.")
+    if isinstance(value, wire.ImportedBooking) and value.status is BookingStatus.HELD:
+        raise ValueError("A hold cannot be imported.")
     if isinstance(value, wire.ImportedMember):
         value.name = value.name if value.name is not None else f"{value.first_name} {value.last_name}".strip()
         try:
@@ -204,7 +231,7 @@ IMPORT = Import(
                 import_seats.BOOKINGS,
                 import_seats.ENTRIES,
             ),
-            lock=lock_classes_and_members,
+            lock=lock_seats,
             watch=watch_seats,
             settle=reconcile_imported_classes,
         ),

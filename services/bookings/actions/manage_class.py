@@ -7,14 +7,26 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from services.bookings.actions.class_changes import ClassChanges, promote_waitlist
+from services.bookings.actions.class_changes import (
+    ClassChanges,
+    begins_anew,
+    lock_class_of,
+    promote_waitlist,
+)
+from services.bookings.actions.end_holds import expire_run_out_holds
 from services.bookings.actions.event_builders import COUNTS, booking_event, class_event, waitlist_event
 from services.bookings.context import Bookings
-from services.bookings.errors import AlreadyBooked, ClassExists, InvalidStateTransition
+from services.bookings.errors import (
+    AlreadyBooked,
+    AlreadyHeld,
+    BookingHeld,
+    ClassExists,
+    InvalidStateTransition,
+)
 from services.bookings.rules.booking_decision import assign_spot
 from services.bookings.rules.cancellation import terms_by_studio
 from services.bookings.rules.class_times import time_problems
-from services.bookings.rules.transitions import SEATED, staff_moves
+from services.bookings.rules.transitions import LIVE, SEATED, staff_moves
 from services.bookings.store import bookings, classes, locks, studios, waitlist
 from services.bookings.store.bookings import BookingRow
 from services.bookings.wire.bookings import Booking, BookingStatus
@@ -65,7 +77,8 @@ async def change_class(service: Bookings, caller: Caller, class_id: str, body: C
         await classes.change(conn, caller, class_id, values)
         changes = await ClassChanges.lock(conn, caller, class_id)
         assert changes is not None
-        changes.was_full = before.class_.seats_left <= 0
+        changes.was_full = before.class_.seats_left <= before.class_.holds_due
+        await changes.shorten_holds(conn)
         if shown.location_id != changes.class_.location_id:
             left = {class_id: shown.location_id}
             await add_events(conn, await moved_bookings(conn, caller, changes.now, left))
@@ -126,28 +139,33 @@ async def cancel_class(service: Bookings, caller: Caller, class_id: str, reason:
 async def release_everybody(conn: Connection, changes: ClassChanges, reason: str | None) -> None:
     policy = await studios.policy(conn, changes.caller)
     await changes.load_waitlist(conn)
-    live = await bookings.read_live(conn, changes.caller, changes.class_.id)
+    found = await bookings.read_live(conn, changes.caller, changes.class_.id)
+    live = [changes.bookings.setdefault(booking.id, booking) for booking in found]
     await changes.lock_members(conn, {booking.member_id for booking in live})
     for booking in live:
-        terms = terms_by_studio(booking.held(changes.class_.start_time), policy, changes.now)
-        changes.cancel(changes.bookings.setdefault(booking.id, booking), terms, reason)
+        if booking.status in LIVE:
+            terms = terms_by_studio(booking.to_cancel(changes.class_.start_time), policy, changes.now)
+            changes.cancel(booking, terms, reason)
 
 
 KINDS = {BookingStatus.CHECKED_IN: BookingCheckedIn, BookingStatus.NO_SHOW: BookingNoShow}
 
 
+@begins_anew
 async def record_attendance(
     service: Bookings, caller: Caller, booking_id: str, status: BookingStatus
 ) -> Booking:
     async with service.db.transaction() as conn:
-        found = await bookings.read(conn, caller, booking_id)
-        changes = await ClassChanges.lock(conn, caller, found.class_id) if found else None
-        booking = await bookings.read(conn, caller, booking_id)
-        if changes is None or booking is None:
-            raise NotFound
+        changes, booking = await lock_class_of(conn, caller, booking_id)
+        if booking.status is BookingStatus.HELD and status is BookingStatus.CHECKED_IN:
+            raise BookingHeld(details={"held_until": booking.held_until})
         allowed = staff_moves(booking.status, changes.class_, changes.now)
         if status not in allowed:
             raise InvalidStateTransition(booking.status, status, list(allowed))
+        if changes.has_changes and booking.status not in SEATED:
+            # A hold of the same member may have run out: it has to be written before they have a seat again.
+            await expire_run_out_holds(conn, caller, booking.class_id)
+            changes, booking = await lock_class_of(conn, caller, booking_id)
         await changes.load_waitlist(conn)
         before = booking.to_wire()
         if booking.status not in SEATED and status in SEATED:
@@ -169,11 +187,14 @@ def _tell(changes: ClassChanges, before: Booking, booking: BookingRow) -> None:
 
 async def _seat_again(conn: Connection, changes: ClassChanges, booking: BookingRow) -> None:
     """A no-show who turns up after all: by now the member may have booked again, or the spot may be taken."""
-    live = await bookings.live_of_member(conn, changes.caller, booking.class_id, booking.member_id)
+    live = await bookings.live_of_member(
+        conn, changes.caller, booking.class_id, booking.member_id, changes.now
+    )
     if live is not None:
-        raise AlreadyBooked(details={"booking_id": live})
+        held = live.status is BookingStatus.HELD
+        raise (AlreadyHeld if held else AlreadyBooked)(details={"booking_id": live.id})
     if booking.class_spot_id is None:
         return
-    spots = await locks.read_spots(conn, changes.caller, booking.class_id)
+    spots = await changes.read_spots(conn)
     if any(spot.id == booking.class_spot_id and spot.taken for spot in spots):
         booking.class_spot_id = assign_spot(changes.class_.spot_selection_mode, spots, wished=None)

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from services.bookings.actions.end_holds import HeldMeanwhile, lock_and_release
 from services.bookings.actions.event_builders import membership_event
 from services.bookings.context import Bookings
 from services.bookings.errors import MemberExists, PurchaseExists
@@ -25,17 +26,23 @@ from shared.wire import encode, new_id
 
 
 async def create_member(service: Bookings, caller: Caller, body: MemberCreate) -> Member:
+    async with service.db.transaction() as conn:
+        member = await insert_member(conn, caller, body)
+    service.wakeup.notify()
+    return member
+
+
+async def insert_member(conn: Connection, caller: Caller, body: MemberCreate) -> Member:
+    """With its event, in the caller's transaction."""
     email = normalize_email(body.email)
     member_id = new_id()
     name = f"{body.first_name} {body.last_name}".strip()
-    async with service.db.transaction() as conn:
-        created = await members.insert(conn, caller, member_id, body, name=name, email=email)
-        if created is None:
-            known = await members.id_by_email(conn, caller, email)
-            raise MemberExists(param="email", details={"member_id": known})
-        member = await members.get(conn, caller, member_id, Member)
-        await add_event(conn, caller.event(MemberCreated, member_id, 1, member, at=created))
-    service.wakeup.notify()
+    created = await members.insert(conn, caller, member_id, body, name=name, email=email)
+    if created is None:
+        known = await members.id_by_email(conn, caller, email)
+        raise MemberExists(param="email", details={"member_id": known})
+    member = await members.get(conn, caller, member_id, Member)
+    await add_event(conn, caller.event(MemberCreated, member_id, 1, member, at=created))
     return member
 
 
@@ -63,13 +70,21 @@ async def record_purchase(service: Bookings, caller: Caller, body: PurchaseCreat
 
 async def erase_person(service: Bookings, caller: Caller, body: PersonToErase) -> Erased:
     """The named members. One with one of the emails that is not named is only returned (`PersonToErase`)."""
+    while True:
+        try:
+            return await _erase_person(service, caller, body)
+        except HeldMeanwhile:
+            continue
+
+
+async def _erase_person(service: Bookings, caller: Caller, body: PersonToErase) -> Erased:
     erased = Erased(members=0, emails=[], member_ids=[])
     async with service.db.transaction() as conn:
         found = {await members.id_by_email(conn, caller, email) for email in normalized_emails(body.emails)}
         member_ids = sorted({one for one in found if one is not None} | set(body.member_ids))
         if len(member_ids) > len(set(body.member_ids)):
             return Erased(members=0, emails=[], member_ids=member_ids)
-        await locks.lock_members(conn, caller, member_ids)
+        await lock_and_release(conn, caller, member_ids)
         for member_id in member_ids:
             await _erase(conn, caller, member_id, erased)
         await anonymize_outbox(conn, caller.studio_id, member_ids)

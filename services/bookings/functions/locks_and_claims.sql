@@ -6,6 +6,12 @@ BEGIN
     PERFORM 1 FROM classes WHERE studio_id = p_studio AND id = p_class FOR NO KEY UPDATE;
 END $$;
 
+-- Waits for the classes, in id order.
+CREATE OR REPLACE FUNCTION lock_classes(p_studio uuid, p_classes uuid[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM 1 FROM classes WHERE studio_id = p_studio AND id = ANY (p_classes) ORDER BY id FOR NO KEY UPDATE;
+END $$;
+
 -- Waits for the members, in id order.
 CREATE OR REPLACE FUNCTION lock_members(p_studio uuid, p_members uuid[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -29,10 +35,11 @@ BEGIN
 END $$;
 
 -- The first half of a batch of bookings in one round trip: claims each key and, where it is new, locks the class and
--- the member and reads the facts. Without `p_wait` it never waits: what another transaction holds is reported as
+-- the member and reads the facts; `p_holders` has the client where it asks for a hold. Without `p_wait` it never waits: what another transaction holds is reported as
 -- 'locked'. With it, it does wait; the requests must then be for one class, in member-id order.
 CREATE OR REPLACE FUNCTION start_bookings(
-    p_studios uuid[], p_clients text[], p_keys text[], p_classes uuid[], p_members uuid[], p_wait boolean)
+    p_studios uuid[], p_clients text[], p_keys text[], p_classes uuid[], p_members uuid[], p_holders text[],
+    p_wait boolean)
 RETURNS TABLE (
     state text, fingerprint bytea, http_status smallint, body bytea, class_id uuid, location_id uuid, facts json)
 LANGUAGE plpgsql AS $$
@@ -53,7 +60,7 @@ BEGIN
             END IF;
             locked := has_class_lock(p_studios[n], p_classes[n]) AND has_member_lock(p_studios[n], p_members[n]);
             IF locked IS NOT FALSE THEN
-                facts := booking_facts(p_studios[n], p_classes[n], p_members[n]);
+                facts := booking_facts(p_studios[n], p_classes[n], p_members[n], p_holders[n]);
             END IF;
             -- Missing when we tried to lock it, there when we read it: an import has just added it.
             IF locked IS NOT TRUE AND (facts IS NULL

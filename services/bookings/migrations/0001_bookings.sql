@@ -30,7 +30,7 @@ CREATE TABLE products (
     PRIMARY KEY (studio_id, id)
 );
 
--- A class as partners see it, kept in its row as JSON text. The two counts that bookings change are left out: a page
+-- A class as partners see it, kept in its row as JSON text. The counts that bookings change are left out: a page
 -- puts them between `json_head` and `json_tail`, and reads one text for each row instead of 16 values. wire/classes.py
 -- defines what a class looks like; a test keeps both in step. Do not change these functions: stored rows would keep the
 -- old JSON. To show another field, add new columns and new functions.
@@ -94,7 +94,9 @@ BEGIN
         || ',"start_local":"' || bookings.local_text(bookings.local_time_of(start_time, timezone)) || '"}';
 END $$;
 
--- The class row is the lock of everything that happens in the class; its counters are kept under that lock.
+-- The class row is the lock of everything that happens in the class; its counters are kept under that lock. Holds end by
+-- the clock: `held_count` also counts those that have run out and that nobody has turned `expired` yet. Whoever shows or
+-- decides leaves those out (functions/holds.sql).
 -- Postgres computes the two JSON columns only when one of their columns is set: never for a booking.
 CREATE TABLE classes (
     studio_id           uuid        NOT NULL,
@@ -110,6 +112,7 @@ CREATE TABLE classes (
     capacity            integer     NOT NULL CHECK (capacity >= 0),
     booked_count        integer     NOT NULL DEFAULT 0 CHECK (booked_count >= 0),
     waitlist_count      integer     NOT NULL DEFAULT 0 CHECK (waitlist_count >= 0),
+    held_count          integer     NOT NULL DEFAULT 0 CHECK (held_count >= 0),
     allow_waitlist      boolean     NOT NULL,
     waitlist_capacity   integer     CHECK (waitlist_capacity >= 0),
     credit_cost         integer     NOT NULL DEFAULT 0 CHECK (credit_cost >= 0),
@@ -188,6 +191,12 @@ CREATE TABLE members (
 ) WITH (fillfactor = 90);
 CREATE INDEX members_by_creation ON members (studio_id, created_at, id);
 CREATE UNIQUE INDEX members_one_per_email ON members (studio_id, email);
+-- The desk's search, by the beginning of what is typed.
+CREATE INDEX members_by_name ON members (studio_id, lower(name) text_pattern_ops);
+CREATE INDEX members_by_last_name ON members (studio_id, lower(last_name) text_pattern_ops);
+CREATE INDEX members_by_email ON members (studio_id, email text_pattern_ops) WHERE email IS NOT NULL;
+CREATE INDEX members_by_phone ON members (studio_id, regexp_replace(phone, '[^0-9]', '', 'g') text_pattern_ops)
+    WHERE phone IS NOT NULL;
 
 -- `due_at` is set by a trigger (functions/membership_due.sql).
 CREATE TABLE memberships (
@@ -239,6 +248,8 @@ CREATE INDEX purchases_to_grant ON purchases (studio_id, product_id)
     WHERE status = 'completed' AND credits_granted IS NULL;
 
 -- `location_id` is the class's, carried along so that a location-limited list is one index scan per location.
+-- A booking that began as a hold has `held_until`, the end of the hold, and `held_by`, the client that made it, for good.
+-- `only_held`: it is a hold, or was never more than that. Lists without a status leave those out.
 CREATE TABLE bookings (
     studio_id       uuid        NOT NULL,
     id              uuid        NOT NULL,
@@ -246,27 +257,33 @@ CREATE TABLE bookings (
     member_id       uuid        NOT NULL,
     location_id     uuid,
     status          text        NOT NULL CHECK (
-        status IN ('confirmed', 'waitlisted', 'checked_in', 'no_show', 'cancelled', 'expired')),
+        status IN ('held', 'confirmed', 'waitlisted', 'checked_in', 'no_show', 'cancelled', 'expired')),
     booking_source  text,
     class_spot_id   uuid,
     credits_charged integer     NOT NULL DEFAULT 0 CHECK (credits_charged >= 0),
     promoted_at     timestamptz,
+    held_until      timestamptz,
+    held_by         text,
+    only_held       boolean     NOT NULL DEFAULT false,
     created_at      timestamptz NOT NULL,
     updated_at      timestamptz NOT NULL,
     version         integer     NOT NULL DEFAULT 1,
     PRIMARY KEY (studio_id, id),
+    CONSTRAINT bookings_hold_has_end CHECK (status <> 'held' OR only_held AND held_until IS NOT NULL),
     FOREIGN KEY (studio_id, class_id) REFERENCES classes (studio_id, id),
     FOREIGN KEY (studio_id, member_id) REFERENCES members (studio_id, id),
     FOREIGN KEY (studio_id, class_id, class_spot_id) REFERENCES class_spots (studio_id, class_id, id),
     CONSTRAINT bookings_one_per_spot EXCLUDE USING btree
         (studio_id WITH =, class_id WITH =, class_spot_id WITH =)
-        WHERE (status IN ('confirmed', 'checked_in') AND class_spot_id IS NOT NULL) DEFERRABLE
+        WHERE (status IN ('held', 'confirmed', 'checked_in') AND class_spot_id IS NOT NULL) DEFERRABLE
 );
 CREATE UNIQUE INDEX bookings_one_live_per_member ON bookings (studio_id, class_id, member_id)
-    WHERE status IN ('confirmed', 'checked_in', 'waitlisted');
-CREATE INDEX bookings_by_creation ON bookings (studio_id, created_at, id);
+    WHERE status IN ('held', 'confirmed', 'checked_in', 'waitlisted');
+CREATE INDEX bookings_by_creation ON bookings (studio_id, created_at, id) WHERE NOT only_held;
 CREATE INDEX bookings_by_status ON bookings (studio_id, status, created_at, id);
-CREATE INDEX bookings_by_location ON bookings (studio_id, location_id, status, created_at, id);
+CREATE INDEX bookings_by_location ON bookings (studio_id, location_id, status, only_held, created_at, id);
+CREATE INDEX bookings_held ON bookings (studio_id, class_id, held_until) WHERE status = 'held';
+CREATE INDEX bookings_holds_due ON bookings (held_until) WHERE status = 'held';
 CREATE INDEX bookings_by_class ON bookings (studio_id, class_id, created_at, id);
 CREATE INDEX bookings_by_member ON bookings (studio_id, member_id, created_at, id);
 
@@ -320,3 +337,26 @@ CREATE TABLE cancellations (
     CONSTRAINT cancellations_one_per_booking UNIQUE (studio_id, booking_id),
     FOREIGN KEY (studio_id, booking_id) REFERENCES bookings (studio_id, id)
 );
+CREATE INDEX cancellations_by_time ON cancellations (studio_id, cancelled_at);
+
+-- One for each time that a booking was moved: the class that it left and what leaving cost. `credits_charged` is the
+-- price of the new seat.
+CREATE TABLE reschedules (
+    studio_id         uuid        NOT NULL,
+    id                uuid        NOT NULL,
+    booking_id        uuid        NOT NULL,
+    from_class_id     uuid        NOT NULL,
+    created_at        timestamptz NOT NULL,
+    credits_charged   integer     NOT NULL CHECK (credits_charged >= 0),
+    late_cancel       boolean     NOT NULL,
+    free_cancel_until timestamptz NOT NULL,
+    late_fee_amount   numeric(14, 4),
+    late_fee_currency text,
+    late_fee_status   text        NOT NULL CHECK (late_fee_status IN ('none', 'assessed', 'waived')),
+    credits_forfeited integer     NOT NULL CHECK (credits_forfeited >= 0),
+    credits_restored  integer     NOT NULL CHECK (credits_restored >= 0),
+    PRIMARY KEY (studio_id, id),
+    FOREIGN KEY (studio_id, booking_id) REFERENCES bookings (studio_id, id),
+    FOREIGN KEY (studio_id, from_class_id) REFERENCES classes (studio_id, id)
+);
+CREATE INDEX reschedules_by_booking ON reschedules (studio_id, booking_id, created_at, id);

@@ -1,9 +1,7 @@
-"""Staff operations and what staff read, through the operators' API.
+"""Staff operations, and the partners' lists over the whole studio, through the operators' API.
 
-They read the partners' lists over the whole studio, rosters with names, and members with their phones.
+The desk's own views and its work on single bookings are in desk.py.
 """
-
-from functools import partial
 
 from services.bookings import errors
 from services.bookings.actions import change_membership
@@ -20,35 +18,28 @@ from services.bookings.context import Bookings
 from services.bookings.routes import bookings as partner_bookings
 from services.bookings.routes import classes as partner_classes
 from services.bookings.routes import members as partner_members
-from services.bookings.store import bookings, classes, members
 from services.bookings.wire.bookings import (
     Booking,
     BookingCancel,
     BookingStatus,
     CancellationReceipt,
     CancelQuery,
-    RosterEntry,
-    RosterQuery,
 )
 from services.bookings.wire.classes import Class, ClassCancel, ClassChange, ClassCreate
 from services.bookings.wire.members import (
     Membership,
     MembershipCancel,
     MembershipPause,
-    MembersQuery,
     Purchase,
     PurchaseCreate,
-    StaffMember,
 )
-from shared.errors import DomainError, InvalidCursor, NotFound
-from shared.http.pages import Page, page_of
-from shared.http.reads import read_one, read_page
+from shared.errors import DomainError, NotFound
 from shared.http.routes import Call, Routes
 
 BOOKING = "/bookings/{booking_id}"
 MEMBERSHIP = "/memberships/{membership_id}"
 MOVED = (NotFound, errors.InvalidStateTransition)
-SEATED = (*MOVED, errors.AlreadyBooked)
+SEATED = (*MOVED, errors.AlreadyBooked, errors.AlreadyHeld, errors.BookingHeld)
 Refusals = tuple[type[DomainError], ...]
 
 ROUTES: Routes[Bookings] = Routes("/staff", staff=True, role="staff", tag="Staff")
@@ -116,44 +107,15 @@ async def post_purchase(service: Bookings, call: Call[None, PurchaseCreate]) -> 
     return await record_purchase(service, call.caller, call.body)
 
 
-# Members have a staff view of their own, and staff send no idempotency keys.
-_NOT_FOR_STAFF = {"/members", "/members/{member_id}"}
+# Members and bookings have a staff view of their own, and staff send no idempotency keys.
+_NOT_FOR_STAFF = {"/members", "/members/{member_id}", "/bookings"}
 ROUTES += [
     route.for_staff()
     for route in (*partner_classes.ROUTES, *partner_bookings.ROUTES, *partner_members.ROUTES)
     if route.method == "GET" and route.path not in _NOT_FOR_STAFF
 ]
-
-
-@ROUTES.add(
-    "GET",
-    "/classes/{class_id}/roster",
-    "List who comes to a class",
-    description="Bookings with the members' names; those who wait have their position on the waitlist.",
-    errors=(InvalidCursor, NotFound),
-    tag="Bookings",
-)
-async def list_roster(service: Bookings, call: Call[RosterQuery, None]) -> Page[RosterEntry]:
-    class_id, query = call.path["class_id"], call.query
-    async with service.db.connection() as conn:
-        await classes.get(conn, call.caller, class_id)
-        return page_of(await bookings.list_roster(conn, call.caller, class_id, query), query.limit)
-
-
 ROUTES += [
-    read_page(
-        "/members",
-        partner_members.page_of_members(StaffMember),
-        "List members with phone and credits",
-        MembersQuery,
-        Page[StaffMember],
-        tag="Members",
-    ).for_staff(),
-    read_one(
-        "/members/{member_id}",
-        partial(members.get, shown=StaffMember),
-        "Read a member with phone and credits",
-        StaffMember,
-        tag="Members",
-    ).for_staff(),
+    route.for_staff()
+    for route in partner_members.ROUTES
+    if (route.method, route.path) == ("POST", "/members")
 ]

@@ -1,6 +1,8 @@
-"""Decides a booking: a seat, a place on the waitlist, or the first reason to refuse it."""
+"""Decides a booking: a seat, held or confirmed, a place on the waitlist, or the first reason to refuse it."""
 
-from datetime import datetime
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from msgspec import Struct
@@ -13,7 +15,7 @@ from services.bookings.rules.booking_facts import (
     MemberFacts,
     SpotFacts,
 )
-from services.bookings.rules.eligibility import check_eligibility
+from services.bookings.rules.eligibility import Ineligible, check_eligibility
 from services.bookings.wire.bookings import BookingStatus
 from services.bookings.wire.classes import ClassStatus, SpotMode
 
@@ -27,16 +29,35 @@ class Check(Struct, frozen=True):
     param: str | None = None
 
 
-def run_checks(facts: BookingFacts, *, join_waitlist: bool, spot_id: str | None) -> list[Check]:
-    """All checks, failed or not: a preview shows them all, a booking stops at the first failure."""
-    class_ = facts.class_
-    return [
+class HoldWish(Struct, frozen=True):
+    """`share`: the part of a class's seats that the client may hold at once. None: a third."""
+
+    seconds: int
+    share: str | None = None
+
+
+HOLDS_OF_A_MEMBER = 2
+PER = timedelta(hours=24)
+
+
+def run_checks(
+    facts: BookingFacts, *, join_waitlist: bool, spot_id: str | None, hold: HoldWish | None = None
+) -> list[Check]:
+    """All checks, failed or not: a preview shows them all, a booking stops at the first failure.
+
+    Those that are about holds are left out where there is none.
+    """
+    class_, held = facts.class_, _is_held(facts.live)
+    about_holds = {"already_held": held, "too_many_holds": False}
+    checks = [
         check_bookable(class_, facts.now),
         *check_not_booked_yet(facts.live),
-        check_member(class_, facts.member, facts.now),
+        check_member(class_, facts.member, facts.now, hold=hold is not None),
         *check_spot(facts, join_waitlist=join_waitlist, spot_id=spot_id),
-        *check_seat(class_, join_waitlist=join_waitlist),
+        *check_seat(class_, join_waitlist=join_waitlist, has_seat=held),
+        check_hold_limits(facts, hold),
     ]
+    return [check for check in checks if hold is not None or about_holds.get(check.code, True)]
 
 
 def check_bookable(class_: ClassFacts, now: datetime) -> Check:
@@ -52,19 +73,64 @@ def check_bookable(class_: ClassFacts, now: datetime) -> Check:
     return _check("class_not_bookable", reason is not None, {"reason": reason}, "class_id")
 
 
+def _is_held(live: LiveBooking | None) -> bool:
+    return live is not None and live.status is BookingStatus.HELD
+
+
 def check_not_booked_yet(live: LiveBooking | None) -> list[Check]:
     waiting = live is not None and live.status is BookingStatus.WAITLISTED
+    held = _is_held(live)
     details = {"booking_id": live.id} if live else {}
     return [
-        _check("already_booked", live is not None and not waiting, details, "member_id"),
+        _check("already_booked", live is not None and not waiting and not held, details, "member_id"),
         _check("already_waitlisted", waiting, details, "member_id"),
+        _check("already_held", held, details, "member_id"),
     ]
 
 
-def check_member(class_: ClassFacts, member: MemberFacts, now: datetime) -> Check:
-    eligibility = check_eligibility(class_, member, now)
-    details = {"reasons": list(eligibility.reasons)}
-    return _check("member_not_eligible", not eligibility.ok, details, "member_id")
+def check_member(class_: ClassFacts, member: MemberFacts, now: datetime, *, hold: bool = False) -> Check:
+    """What a payment cures does not refuse a hold: the member may be about to pay."""
+    reasons = check_eligibility(class_, member, now).reasons
+    if hold:
+        reasons = tuple(reason for reason in reasons if reason is Ineligible.MEMBER_SUSPENDED)
+    return _check("member_not_eligible", bool(reasons), {"reasons": list(reasons)}, "member_id")
+
+
+def check_hold_limits(facts: BookingFacts, hold: HoldWish | None) -> Check:
+    details: dict[str, Any] = {}
+    if hold is not None and facts.holds is not None:
+        if len(facts.holds.of_member) >= HOLDS_OF_A_MEMBER:
+            details = {"retry_at": facts.holds.of_member[-HOLDS_OF_A_MEMBER] + PER}
+        elif facts.holds.of_client >= (limit := hold_limit(facts.class_.capacity, hold.share)):
+            details = {"limit": limit}
+    return _check("too_many_holds", bool(details), details, "class_id")
+
+
+def hold_limit(capacity: int, share: str | None) -> int:
+    return max(1, capacity // 3 if share is None else int(capacity * Decimal(share)))
+
+
+def check_late_confirm(
+    facts: BookingFacts, *, spot_id: str | None, expired_at: datetime | None
+) -> list[Check]:
+    """A hold that has run out takes its seat again if the seat and its spot are free and nobody waits."""
+    class_ = facts.class_
+    taken = any(spot.id == spot_id and spot.taken for spot in facts.spots)
+    details = {
+        "expired_at": expired_at,
+        "available_count": max(0, class_.seats_left),
+        "waitlist_count": class_.waitlist_count,
+    }
+    return [
+        check_bookable(class_, facts.now),
+        *check_not_booked_yet(facts.live),
+        check_member(class_, facts.member, facts.now),
+        _check("hold_expired", class_.seats_left <= 0 or class_.waitlist_count > 0 or taken, details, None),
+    ]
+
+
+def first_failed(checks: Iterable[Check]) -> Check | None:
+    return next((check for check in checks if not check.passed), None)
 
 
 def check_spot(facts: BookingFacts, *, join_waitlist: bool, spot_id: str | None) -> list[Check]:
@@ -81,15 +147,17 @@ def check_spot(facts: BookingFacts, *, join_waitlist: bool, spot_id: str | None)
     ]
 
 
-def check_seat(class_: ClassFacts, *, join_waitlist: bool) -> list[Check]:
-    full = not seat_is_free(class_)
+def check_seat(class_: ClassFacts, *, join_waitlist: bool, has_seat: bool = False) -> list[Check]:
+    full = not seat_is_free(class_) and not has_seat
     room = class_.waitlist_capacity is None or class_.waitlist_count < class_.waitlist_capacity
-    details = {
+    details: dict[str, Any] = {
         "capacity": class_.capacity,
         "booked_count": class_.booked_count,
         "allow_waitlist": class_.allow_waitlist,
         "waitlist_count": class_.waitlist_count,
     }
+    if class_.held_count:
+        details |= {"held_count": class_.held_count, "next_hold_ends_at": class_.next_hold_ends_at}
     joining = full and join_waitlist
     return [
         _check("class_full", full and not join_waitlist, details, "class_id"),
@@ -103,15 +171,16 @@ def seat_is_free(class_: ClassFacts) -> bool:
     return class_.seats_left > class_.waitlist_count
 
 
-def _check(code: str, failed: bool, details: dict[str, Any], param: str) -> Check:
+def _check(code: str, failed: bool, details: dict[str, Any], param: str | None) -> Check:
     return Check(code, False, details, param) if failed else Check(code, True)
 
 
 class Seat(Struct, frozen=True):
-    """Confirmed."""
+    """Confirmed, or held until then. Confirming a hold charges the credits."""
 
     credits_charged: int
     spot_id: str | None
+    held_until: datetime | None = None
 
 
 class WaitlistPlace(Struct, frozen=True):
@@ -127,15 +196,19 @@ class Refusal(Struct, frozen=True):
 Decision = Seat | WaitlistPlace | Refusal
 
 
-def decide_booking(facts: BookingFacts, *, join_waitlist: bool, spot_id: str | None) -> Decision:
-    for check in run_checks(facts, join_waitlist=join_waitlist, spot_id=spot_id):
-        if not check.passed:
-            return Refusal(check)
+def decide_booking(
+    facts: BookingFacts, *, join_waitlist: bool, spot_id: str | None, hold: HoldWish | None = None
+) -> Decision:
+    checks = run_checks(facts, join_waitlist=join_waitlist, spot_id=spot_id, hold=hold)
+    if failed := first_failed(checks):
+        return Refusal(failed)
     class_ = facts.class_
     if not seat_is_free(class_):
         return WaitlistPlace(class_.waitlist_count + 1)
-    charged = check_eligibility(class_, facts.member, facts.now).credits_charged
-    return Seat(charged, assign_spot(class_.spot_selection_mode, facts.spots, wished=spot_id))
+    spot = assign_spot(class_.spot_selection_mode, facts.spots, wished=spot_id)
+    if hold is not None:
+        return Seat(0, spot, min(facts.now + timedelta(seconds=hold.seconds), class_.start_time))
+    return Seat(check_eligibility(class_, facts.member, facts.now).credits_charged, spot)
 
 
 def facts_after(facts: BookingFacts, decision: Seat | WaitlistPlace, booking_id: str) -> BookingFacts:
@@ -147,11 +220,18 @@ def facts_after(facts: BookingFacts, decision: Seat | WaitlistPlace, booking_id:
             class_=replace(class_, waitlist_count=class_.waitlist_count + 1, version=class_.version + 1),
             live=LiveBooking(id=booking_id, status=BookingStatus.WAITLISTED),
         )
+    end = decision.held_until
     return replace(
         facts,
-        class_=replace(class_, booked_count=class_.booked_count + 1, version=class_.version + 1),
+        class_=replace(
+            class_,
+            booked_count=class_.booked_count + (end is None),
+            held_count=class_.held_count + (end is not None),
+            next_hold_ends_at=min(filter(None, (end, class_.next_hold_ends_at)), default=None),
+            version=class_.version + 1,
+        ),
         member=replace(member, credits=member.credits - decision.credits_charged),
-        live=LiveBooking(id=booking_id, status=BookingStatus.CONFIRMED),
+        live=LiveBooking(id=booking_id, status=BookingStatus.HELD if end else BookingStatus.CONFIRMED),
         spots=[replace(spot, taken=True) if spot.id == decision.spot_id else spot for spot in facts.spots],
     )
 

@@ -10,6 +10,8 @@ from services.bookings.wire.members import MembershipStatus
 
 
 class ClassFacts(Struct, frozen=True, kw_only=True):
+    """`held_count` has the holds that have not run out. `holds_due` have, and are to be expired."""
+
     id: str
     location_id: str | None
     start_time: datetime
@@ -23,10 +25,13 @@ class ClassFacts(Struct, frozen=True, kw_only=True):
     credit_cost: int
     spot_selection_mode: SpotMode | None
     version: int
+    held_count: int = 0
+    next_hold_ends_at: datetime | None = None
+    holds_due: int = 0
 
     @property
     def seats_left(self) -> int:
-        return self.capacity - self.booked_count
+        return self.capacity - self.booked_count - self.held_count
 
 
 class MembershipFacts(Struct, frozen=True, kw_only=True):
@@ -59,9 +64,17 @@ class LiveBooking(Struct, frozen=True, kw_only=True):
     status: BookingStatus
 
 
+class HoldFacts(Struct, frozen=True, kw_only=True):
+    """In this class: when the member's holds of the last 24 hours began, how many the client has now."""
+
+    of_member: list[datetime]
+    of_client: int
+
+
 class BookingFacts(Struct, frozen=True, kw_only=True):
     now: datetime
     class_: ClassFacts
     member: MemberFacts
     live: LiveBooking | None
     spots: list[SpotFacts]
+    holds: HoldFacts | None = None

@@ -29,7 +29,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     credits_restored: int
 
 
-class HeldBooking(Struct, frozen=True, kw_only=True):
+class BookingToCancel(Struct, frozen=True, kw_only=True):
     """The part of a booking that its cancellation depends on."""
 
     status: BookingStatus
@@ -38,46 +38,46 @@ class HeldBooking(Struct, frozen=True, kw_only=True):
     promoted_at: datetime | None
 
 
-def free_cancel_until(held: HeldBooking, policy: Policy) -> datetime:
-    """A waitlisted booking is never late, nor is one that was promoted after the deadline had passed."""
-    deadline = held.start_time - policy.late_window
-    promoted_late = held.promoted_at is not None and held.promoted_at > deadline
-    if held.status is BookingStatus.WAITLISTED or promoted_late:
-        return held.start_time
+def free_cancel_until(booking: BookingToCancel, policy: Policy) -> datetime:
+    """A waitlisted booking or a hold is never late, nor who was promoted after the deadline had passed."""
+    deadline = booking.start_time - policy.late_window
+    promoted_late = booking.promoted_at is not None and booking.promoted_at > deadline
+    if booking.status in (BookingStatus.WAITLISTED, BookingStatus.HELD) or promoted_late:
+        return booking.start_time
     return deadline
 
 
-def is_late(held: HeldBooking, policy: Policy, now: datetime) -> bool:
+def is_late(booking: BookingToCancel, policy: Policy, now: datetime) -> bool:
     """Cancelling exactly at the deadline is still free."""
-    return now > free_cancel_until(held, policy)
+    return now > free_cancel_until(booking, policy)
 
 
-def terms_for_member(held: HeldBooking, policy: Policy, now: datetime) -> Terms:
-    late = is_late(held, policy, now)
+def terms_for_member(booking: BookingToCancel, policy: Policy, now: datetime) -> Terms:
+    late = is_late(booking, policy, now)
     fee = policy.late_fee_amount if late and policy.late_fee_amount else None
-    forfeited = held.credits_charged if late and policy.forfeit_credit else 0
+    forfeited = booking.credits_charged if late and policy.forfeit_credit else 0
     return Terms(
         late_cancel=late,
-        free_cancel_until=free_cancel_until(held, policy),
+        free_cancel_until=free_cancel_until(booking, policy),
         late_fee_amount=fee,
         late_fee_currency=policy.late_fee_currency if fee else None,
         late_fee_status="assessed" if fee else "none",
         credits_forfeited=forfeited,
-        credits_restored=held.credits_charged - forfeited,
+        credits_restored=booking.credits_charged - forfeited,
     )
 
 
-def terms_by_studio(held: HeldBooking, policy: Policy, now: datetime) -> Terms:
+def terms_by_studio(booking: BookingToCancel, policy: Policy, now: datetime) -> Terms:
     """The studio cancels: nobody pays, and a fee that would have been due is waived."""
-    would_pay = is_late(held, policy, now) and bool(policy.late_fee_amount)
+    would_pay = is_late(booking, policy, now) and bool(policy.late_fee_amount)
     return Terms(
         late_cancel=False,
-        free_cancel_until=free_cancel_until(held, policy),
+        free_cancel_until=free_cancel_until(booking, policy),
         late_fee_amount=None,
         late_fee_currency=None,
         late_fee_status="waived" if would_pay else "none",
         credits_forfeited=0,
-        credits_restored=held.credits_charged,
+        credits_restored=booking.credits_charged,
     )
 
 
@@ -88,6 +88,6 @@ def terms_accepted(terms: Terms, *, max_late_fee: Decimal | None, allow_credit_f
     return not (dearer or loses)
 
 
-def may_cancel(held: HeldBooking, now: datetime) -> bool:
-    live = held.status in (BookingStatus.CONFIRMED, BookingStatus.WAITLISTED)
-    return live and now < held.start_time
+def may_cancel(booking: BookingToCancel, now: datetime) -> bool:
+    live = booking.status in (BookingStatus.HELD, BookingStatus.CONFIRMED, BookingStatus.WAITLISTED)
+    return live and now < booking.start_time

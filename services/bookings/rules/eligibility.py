@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from services.bookings.rules.booking_facts import ClassFacts, MemberFacts, MembershipFacts
 from services.bookings.wire.members import MembershipStatus
+from services.bookings.wire.members import MembershipStatus as M
 
 OVER = frozenset({MembershipStatus.CANCELLED, MembershipStatus.EXPIRED})
 
@@ -34,6 +35,13 @@ def covers(membership: MembershipFacts, start: datetime) -> bool:
 
 def _reached(moment: datetime | None, now: datetime) -> bool:
     return moment is not None and moment <= now
+
+
+def membership_for(member: MemberFacts, start: datetime, now: datetime) -> MembershipStatus | None:
+    """The word of the desk: how the membership stands that covers a class, the best one first."""
+    holding = {status_at(m, now) for m in member.memberships if covers(m, start)}
+    order = (M.ACTIVE, M.PAST_DUE, M.PAUSED, M.PENDING)
+    return next((status for status in order if status in holding), None)
 
 
 class Ineligible(StrEnum):

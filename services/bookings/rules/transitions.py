@@ -12,13 +12,15 @@ from services.bookings.wire.classes import ClassStatus
 from services.bookings.wire.members import MembershipStatus as M
 
 BOOKING: dict[B, frozenset[B]] = {
+    B.HELD: frozenset({B.CONFIRMED, B.CANCELLED, B.EXPIRED}),
     B.WAITLISTED: frozenset({B.CONFIRMED, B.CANCELLED, B.EXPIRED}),
     B.CONFIRMED: frozenset({B.CHECKED_IN, B.NO_SHOW, B.CANCELLED}),
     # CANCELLED only when the studio cancels the whole class.
     B.CHECKED_IN: frozenset({B.CONFIRMED, B.CANCELLED}),
     B.NO_SHOW: frozenset({B.CHECKED_IN}),
     B.CANCELLED: frozenset(),
-    B.EXPIRED: frozenset(),
+    # Only a hold comes back, by a late confirm.
+    B.EXPIRED: frozenset({B.CONFIRMED}),
 }
 
 MEMBERSHIP: dict[M, frozenset[M]] = {
@@ -33,13 +35,16 @@ MEMBERSHIP: dict[M, frozenset[M]] = {
 SEATED = frozenset({B.CONFIRMED, B.CHECKED_IN})
 """Counted in `booked_count`."""
 
-LIVE = frozenset({B.CONFIRMED, B.CHECKED_IN, B.WAITLISTED})
+WITH_SEAT = SEATED | {B.HELD}
+"""Nobody else gets their seat, nor their spot."""
+
+LIVE = WITH_SEAT | {B.WAITLISTED}
 """A member has at most one of these per class."""
 
 
 def staff_moves(before: B, class_: ClassFacts, now: datetime) -> list[B]:
     """Check-in, undo, no-show. Promotion, cancellation and expiry are separate operations."""
-    if before is B.WAITLISTED or class_.status is ClassStatus.CANCELLED:
+    if before in (B.WAITLISTED, B.HELD, B.EXPIRED) or class_.status is ClassStatus.CANCELLED:
         return []
     too_early = {B.NO_SHOW} if now < class_.start_time else set()
     return sorted(BOOKING[before] - {B.CANCELLED} - too_early)
@@ -47,6 +52,10 @@ def staff_moves(before: B, class_: ClassFacts, now: datetime) -> list[B]:
 
 def seat_change(before: B, after: B) -> int:
     return (after in SEATED) - (before in SEATED)
+
+
+def hold_change(before: B, after: B) -> int:
+    return (after is B.HELD) - (before is B.HELD)
 
 
 class Waiting(Struct, frozen=True, kw_only=True):

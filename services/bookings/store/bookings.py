@@ -6,7 +6,8 @@ import asyncpg
 import msgspec
 from msgspec import Struct
 
-from services.bookings.rules.cancellation import HeldBooking
+from services.bookings.rules.booking_facts import LiveBooking
+from services.bookings.rules.cancellation import BookingToCancel
 from services.bookings.rules.class_times import clamp_to_supported_years
 from services.bookings.store.keyset_pages import (
     Filters,
@@ -20,8 +21,6 @@ from services.bookings.wire.bookings import (
     Booking,
     BookingsQuery,
     BookingStatus,
-    RosterEntry,
-    RosterQuery,
 )
 from shared.db.database import Connection
 from shared.errors import Invalid, Problem
@@ -43,6 +42,10 @@ class BookingRow(Struct, kw_only=True):
     created_at: datetime
     updated_at: datetime
     version: int = 1
+    # Of a booking that began as a hold, for good. `only_held`: it was never confirmed.
+    held_until: datetime | None = None
+    held_by: str | None = None
+    only_held: bool = False
 
     def to_wire(self, position: int | None = None) -> Booking:
         return Booking(
@@ -53,12 +56,17 @@ class BookingRow(Struct, kw_only=True):
             booking_source=self.booking_source,
             class_spot_id=self.class_spot_id,
             waitlist_position=position,
+            held_until=self.held_until if self.status is BookingStatus.HELD else None,
             created_at=self.created_at,
             updated_at=self.updated_at,
         )
 
-    def held(self, start_time: datetime) -> HeldBooking:
-        return HeldBooking(
+    def has_run_out(self, now: datetime) -> bool:
+        held = self.status is BookingStatus.HELD
+        return held and self.held_until is not None and self.held_until <= now
+
+    def to_cancel(self, start_time: datetime) -> BookingToCancel:
+        return BookingToCancel(
             status=self.status,
             start_time=start_time,
             credits_charged=self.credits_charged,
@@ -68,7 +76,7 @@ class BookingRow(Struct, kw_only=True):
 
 BOOKING_COLUMNS = """
 id, class_id, member_id, location_id, status, booking_source, class_spot_id, credits_charged, promoted_at,
-created_at, updated_at, version
+created_at, updated_at, version, held_until, held_by, only_held
 """
 
 
@@ -108,43 +116,40 @@ async def add_class_start(conn: Connection, caller: Caller, filters: Filters, qu
     filters.look_up = LookUp("class_id", IN_RANGE, (after, before))
 
 
+# A hold that has run out reads as it will be stored: `expired` since its end.
+RUN_OUT = "t.status = 'held' AND t.held_until <= statement_timestamp()"
 # Only the waitlist entry stores the position, so that renumbering the waitlist rewrites no booking.
-WIRE_COLUMNS = """
-t.id, t.class_id, t.member_id, t.status, t.booking_source, t.class_spot_id,
+WIRE_COLUMNS = f"""
+t.id, t.class_id, t.member_id, CASE WHEN {RUN_OUT} THEN 'expired' ELSE t.status END AS status,
+t.booking_source, t.class_spot_id,
 CASE WHEN t.status = 'waitlisted' THEN (
     SELECT w.position FROM waitlist w
     WHERE w.studio_id = t.studio_id AND w.booking_id = t.id AND w.status = 'waiting')
 END AS waitlist_position,
-t.created_at, t.updated_at
-"""
+CASE WHEN t.status = 'held' AND t.held_until > statement_timestamp() THEN t.held_until END AS held_until,
+t.created_at, CASE WHEN {RUN_OUT} THEN t.held_until ELSE t.updated_at END AS updated_at
+"""  # noqa: S608
 
-TABLE = ListedTable(table="bookings", columns=WIRE_COLUMNS, statuses=tuple(BookingStatus))
+TABLE = ListedTable(table="bookings", columns=WIRE_COLUMNS, statuses=tuple(BookingStatus), part="only_held")
+LIVE_HOLD = "(t.status <> 'held' OR t.held_until > statement_timestamp())"
+
+
+def of_status(status: BookingStatus | None) -> tuple[str | tuple[str, ...] | None, str]:
+    """The stored statuses of a list, and a condition. Without a status it leaves out what was only held."""
+    if status is None:
+        return None, "NOT t.only_held"
+    if status is BookingStatus.EXPIRED:
+        return ("expired", "held"), f"(t.status = 'expired' OR NOT {LIVE_HOLD})"
+    return status, LIVE_HOLD if status is BookingStatus.HELD else ""
 
 
 async def list_page(conn: Connection, caller: Caller, query: BookingsQuery) -> Page[Booking]:
-    filters = Filters(narrow={"class_id": query.class_id, "member_id": query.member_id}, status=query.status)
+    status, also = of_status(query.status)
+    narrow = {"class_id": query.class_id, "member_id": query.member_id}
+    filters = Filters(narrow=narrow, status=status, also=also)
     await add_class_start(conn, caller, filters, query)
     rows = await fetch_page(conn, caller, TABLE, filters, query)
     return page_of([Booking(**row) for row in rows], query.limit)
-
-
-# Names are looked up row by row, so that the list itself stays one scan of the class's bookings.
-ROSTER_COLUMNS = f"""{WIRE_COLUMNS},
-(SELECT m.name FROM members m WHERE m.studio_id = t.studio_id AND m.id = t.member_id) AS member_name,
-(SELECT m.email FROM members m WHERE m.studio_id = t.studio_id AND m.id = t.member_id) AS member_email
-"""  # noqa: S608
-ROSTER_TABLE = ListedTable(table="bookings", columns=ROSTER_COLUMNS)
-ON_ROSTER = [status.value for status in BookingStatus if status not in ("cancelled", "expired")]
-
-
-async def list_roster(
-    conn: Connection, caller: Caller, class_id: str, query: RosterQuery
-) -> list[RosterEntry]:
-    """Who is expected, seated or waiting, in the order of their bookings."""
-    statuses = ON_ROSTER if query.status is None else [query.status.value]
-    filters = Filters(narrow={"class_id": class_id}, where=[("t.status = ANY({}::text[])", statuses)])
-    rows = await fetch_page(conn, caller, ROSTER_TABLE, filters, query)
-    return [RosterEntry(**row) for row in rows]
 
 
 async def get(conn: Connection, caller: Caller, booking_id: str) -> Booking:
@@ -180,24 +185,85 @@ async def is_visible(conn: Connection, caller: Caller, resource_id: str) -> bool
 
 READ_LIVE = f"""
 SELECT {BOOKING_COLUMNS} FROM bookings
-WHERE studio_id = $1 AND class_id = $2 AND status IN ('confirmed', 'checked_in', 'waitlisted')
+WHERE studio_id = $1 AND class_id = $2 AND status IN ('held', 'confirmed', 'checked_in', 'waitlisted')
 ORDER BY created_at, id
 """  # noqa: S608
 
 
 async def read_live(conn: Connection, caller: Caller, class_id: str) -> list[BookingRow]:
+    """Under the class's lock, once the holds that have run out are stored as expired."""
     return [booking_row(row) for row in await conn.fetch(READ_LIVE, caller.studio_id, class_id)]
 
 
-LIVE_OF_MEMBER = """
-SELECT id FROM bookings WHERE studio_id = $1 AND class_id = $2 AND member_id = $3
-  AND status IN ('confirmed', 'checked_in', 'waitlisted')
+READ_HELD = f"""
+SELECT {BOOKING_COLUMNS} FROM bookings WHERE studio_id = $1 AND class_id = $2 AND status = 'held'
+ORDER BY held_until, id
+"""  # noqa: S608
+
+
+async def read_held(conn: Connection, caller: Caller, class_id: str) -> list[BookingRow]:
+    """Also those that have run out."""
+    return [booking_row(row) for row in await conn.fetch(READ_HELD, caller.studio_id, class_id)]
+
+
+RUN_OUT_HOLDS = """
+SELECT studio_id, class_id, held_until FROM bookings
+WHERE status = 'held' AND held_until <= clock_timestamp()
+  AND ($2::timestamptz IS NULL
+       OR held_until >= $2 AND (held_until, studio_id, class_id) > ($2, $3::uuid, $4::uuid))
+ORDER BY held_until, studio_id, class_id LIMIT $1
 """
 
 
-async def live_of_member(conn: Connection, caller: Caller, class_id: str, member_id: str) -> str | None:
-    found: str | None = await conn.fetchval(LIVE_OF_MEMBER, caller.studio_id, class_id, member_id)
-    return found
+async def run_out_holds(
+    conn: Connection, most: int, after: tuple[datetime, str, str] | None
+) -> list[asyncpg.Record]:
+    """Across all studios, for the loop that expires them: their studios, classes and ends."""
+    return await conn.fetch(RUN_OUT_HOLDS, most, *(after or (None, None, None)))
+
+
+HOLDS_OF_SUSPENDED = """
+SELECT b.studio_id, b.class_id, b.held_until FROM bookings b
+JOIN members m ON m.studio_id = b.studio_id AND m.id = b.member_id AND m.suspended
+WHERE b.status = 'held'
+  AND ($2::timestamptz IS NULL
+       OR b.held_until >= $2 AND (b.held_until, b.studio_id, b.class_id) > ($2, $3::uuid, $4::uuid))
+ORDER BY b.held_until, b.studio_id, b.class_id LIMIT $1
+"""
+
+
+async def holds_of_suspended(
+    conn: Connection, most: int, after: tuple[datetime, str, str] | None
+) -> list[asyncpg.Record]:
+    """The same for the loop that releases those of suspended members."""
+    return await conn.fetch(HOLDS_OF_SUSPENDED, most, *(after or (None, None, None)))
+
+
+CLASSES_WITH_HOLDS = """
+SELECT DISTINCT class_id FROM bookings
+WHERE studio_id = $1 AND status = 'held' AND (held_by = $2 OR member_id = ANY ($3::uuid[])) ORDER BY class_id
+"""
+
+
+async def classes_with_holds(
+    conn: Connection, caller: Caller, *, held_by: str | None = None, member_ids: list[str] | None = None
+) -> list[str]:
+    """Those of a client, or of members, in id order."""
+    rows = await conn.fetch(CLASSES_WITH_HOLDS, caller.studio_id, held_by, member_ids)
+    return [row["class_id"] for row in rows]
+
+
+LIVE_OF_MEMBER = """
+SELECT id, status FROM bookings WHERE studio_id = $1 AND class_id = $2 AND member_id = $3
+  AND status IN ('held', 'confirmed', 'checked_in', 'waitlisted') AND (status <> 'held' OR held_until > $4)
+"""
+
+
+async def live_of_member(
+    conn: Connection, caller: Caller, class_id: str, member_id: str, now: datetime
+) -> LiveBooking | None:
+    row = await conn.fetchrow(LIVE_OF_MEMBER, caller.studio_id, class_id, member_id, now)
+    return msgspec.convert(dict(row), LiveBooking) if row else None
 
 
 READ_WAITING = f"""

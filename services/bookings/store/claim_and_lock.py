@@ -11,6 +11,7 @@ from msgspec.structs import astuple
 from services.bookings.rules.booking_facts import (
     BookingFacts,
     ClassFacts,
+    HoldFacts,
     LiveBooking,
     MemberFacts,
     SpotFacts,
@@ -28,11 +29,22 @@ class StoredFacts(Struct, frozen=True, kw_only=True):
     member: MemberFacts | None
     live: LiveBooking | None
     spots: list[SpotFacts]
+    holds: HoldFacts | None = None
+
+    @property
+    def holds_due(self) -> bool:
+        """Holds of the class have run out: whoever has its lock expires them before anything is decided."""
+        return self.class_ is not None and self.class_.holds_due > 0
 
     def complete(self) -> BookingFacts:
         assert self.class_ is not None and self.member is not None
         return BookingFacts(
-            now=self.now, class_=self.class_, member=self.member, live=self.live, spots=self.spots
+            now=self.now,
+            class_=self.class_,
+            member=self.member,
+            live=self.live,
+            spots=self.spots,
+            holds=self.holds,
         )
 
 
@@ -45,6 +57,8 @@ class ClaimRequest(Struct, frozen=True):
     key: str
     class_id: str
     member_id: str
+    # The client, where it asks for a hold.
+    holder: str | None
 
 
 class Claimed(Struct, frozen=True):
@@ -58,7 +72,7 @@ class Claimed(Struct, frozen=True):
 
 CLAIM_AND_LOCK = """
 SELECT state, fingerprint, http_status, body, class_id, location_id, facts
-FROM start_bookings($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::uuid[], $6)
+FROM start_bookings($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::uuid[], $6::text[], $7)
 """
 
 
@@ -86,7 +100,11 @@ async def claim_and_lock(conn: Connection, requests: Sequence[ClaimRequest], *, 
     ]
 
 
-async def read_facts(conn: Connection, caller: Caller, class_id: str, member_id: str) -> StoredFacts:
+async def read_facts(
+    conn: Connection, caller: Caller, class_id: str, member_id: str, holder: str | None
+) -> StoredFacts:
     """The same facts without a lock, for a preview."""
-    text = await conn.fetchval("SELECT booking_facts($1, $2, $3)", caller.studio_id, class_id, member_id)
+    text = await conn.fetchval(
+        "SELECT booking_facts($1, $2, $3, $4)", caller.studio_id, class_id, member_id, holder
+    )
     return _decoder.decode(text)

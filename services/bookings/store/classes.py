@@ -17,14 +17,18 @@ from shared.wire import PageQuery
 WIRE_COLUMNS = """
 t.id::text, t.title, t.description, t.class_type_id::text, t.location_id::text, t.room_id::text,
 t.instructor_id::text, t.start_time, t.end_time, t.capacity, t.booked_count,
-greatest(0, t.capacity - t.booked_count) AS available_count, t.allow_waitlist, t.spot_selection_mode,
-t.status, t.visible, t.timezone, local_text(t.start_local) AS start_local
+greatest(0, t.capacity - t.booked_count - CASE WHEN t.held_count > 0 THEN live_holds(t.studio_id, t.id)
+    ELSE 0 END) AS available_count,
+CASE WHEN t.held_count > 0 THEN live_holds(t.studio_id, t.id) ELSE 0 END AS held_count,
+t.allow_waitlist, t.spot_selection_mode, t.status, t.visible, t.timezone,
+local_text(t.start_local) AS start_local
 """
-# The JSON that the row stores, around the current counts: one value per row instead of the 18 columns above,
+# The JSON that the row stores, around the current counts: one value per row instead of the 19 columns above,
 # and the same bytes as an encoded `Class`. `||` took a fifth longer than concat.
 WIRE_JSON = """
-concat(t.json_head, t.booked_count, ',"available_count":', greatest(0, t.capacity - t.booked_count),
-    t.json_tail) AS json
+concat(t.json_head, t.booked_count, ',"available_count":',
+    CASE WHEN t.held_count > 0 THEN counts_with_holds(t.studio_id, t.id, t.capacity - t.booked_count)
+    ELSE concat(greatest(0, t.capacity - t.booked_count), ',"held_count":0') END, t.json_tail) AS json
 """
 TABLE = ListedTable(table="classes", columns=WIRE_JSON, order="start_time", statuses=tuple(ClassStatus))
 
@@ -152,7 +156,8 @@ async def started_with_waitlist(
 LIST_SPOTS = """
 SELECT s.id, s.class_id, s.label, s.sort_order AS order, NOT EXISTS (
     SELECT FROM bookings b WHERE b.studio_id = $1 AND b.class_id = $2 AND b.class_spot_id = s.id
-      AND b.status IN ('confirmed', 'checked_in')) AS available
+      AND (b.status IN ('confirmed', 'checked_in')
+           OR b.status = 'held' AND b.held_until > statement_timestamp())) AS available
 FROM class_spots s
 WHERE s.studio_id = $1 AND s.class_id = $2 AND ($3::int IS NULL OR (s.sort_order, s.id) > ($3, $4::uuid))
 ORDER BY s.sort_order, s.id LIMIT $5

@@ -84,11 +84,13 @@ SECTIONS = (
         position="start_time",
         # The classes of a person's bookings.
         of_person="""EXISTS (SELECT FROM bookings b
-            WHERE b.studio_id = t.studio_id AND b.class_id = t.id AND b.member_id = $4)""",
+            WHERE b.studio_id = t.studio_id AND b.class_id = t.id AND b.member_id = $4
+              AND NOT b.only_held)""",
     ),
     SPOTS,
-    # Bookings with a seat come first: otherwise the import would give a free seat to the waitlist.
-    _bookings("t.status <> 'waitlisted'"),
+    # Bookings with a seat come first: otherwise the import would give a free seat to the waitlist. Holds are
+    # left out: they end in minutes.
+    _bookings("t.status <> 'waitlisted' AND NOT t.only_held"),
     _bookings("t.status = 'waitlisted'"),
     section(
         "waitlist",

@@ -38,7 +38,7 @@ WHERE (m.studio_id, m.id) IN (
     JOIN bookings b ON b.studio_id = line.studio_id AND b.class_id = line.class_id
     LEFT JOIN classes c ON c.studio_id = line.studio_id AND c.id = line.class_id
     WHERE b.status = 'waitlisted'
-       OR b.status IN ('confirmed', 'checked_in') AND (line.cancels OR c.status = 'cancelled'))
+       OR b.status IN ('held', 'confirmed', 'checked_in') AND (line.cancels OR c.status = 'cancelled'))
 ORDER BY m.studio_id, m.id FOR NO KEY UPDATE
 """
 

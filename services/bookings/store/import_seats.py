@@ -5,7 +5,7 @@ of a waitlisted booking makes the entry, too. Until a waitlist line names it, th
 A booking keeps its class and its member: the rules below refuse other lines.
 """
 
-from services.bookings.rules.transitions import LIVE, SEATED
+from services.bookings.rules.transitions import LIVE, WITH_SEAT
 from services.bookings.store.classes import WRITABLE, update_location
 from services.bookings.wire import import_lines as wire
 from shared.db.database import Connection
@@ -58,6 +58,7 @@ SPOTS = Importer(
 _ELSEWHERE = "It belongs to another class or member, where it stays."
 _HAS_BOOKING = "The member already has a booking in this class."
 _OTHER_PAIR = "(old.class_id, old.member_id) <> (n.class_id, n.member_id)"
+_NOT_RUN_OUT = "(t.status <> 'held' OR t.held_until > clock_timestamp())"
 _RECEIPT = "SELECT FROM cancellations c WHERE c.studio_id = n.studio_id AND c.booking_id = n.id"
 # An import cannot take a seat away, and a cancellation made here is final: its receipt has been issued.
 BOOKING_RULES = {
@@ -104,6 +105,7 @@ ON CONFLICT (studio_id, id) DO UPDATE SET
         AND excluded.status IN ('cancelled', 'expired') THEN 0 ELSE bookings.credits_charged END,
     status = excluded.status, booking_source = excluded.booking_source,
     class_spot_id = excluded.class_spot_id, created_at = excluded.created_at,
+    only_held = bookings.only_held AND excluded.status IN ('cancelled', 'expired'),
     updated_at = excluded.updated_at, version = greatest(excluded.version, bookings.version + 1)
 """
 # A receipt is issued once: an existing one stays unchanged.
@@ -176,8 +178,15 @@ BOOKINGS = Importer(
     ),
     refers_to={"class_id": "classes", "member_id": "members", "class_spot_id": "class_spots"},
     unique=(
-        Unique(fields=("class_id", "member_id"), statuses=tuple(LIVE), reason=_HAS_BOOKING),
-        Unique(fields=("class_id", "class_spot_id"), statuses=tuple(SEATED), exchange=True),
+        Unique(
+            fields=("class_id", "member_id"), statuses=tuple(LIVE), where=_NOT_RUN_OUT, reason=_HAS_BOOKING
+        ),
+        Unique(
+            fields=("class_id", "class_spot_id"),
+            statuses=tuple(WITH_SEAT),
+            where=_NOT_RUN_OUT,
+            exchange=True,
+        ),
     ),
     rules=BOOKING_RULES,
 )
@@ -193,7 +202,8 @@ ENTRY_RULES = {
     _HAS_BOOKING: (
         "n.status = 'waiting' AND EXISTS (SELECT FROM bookings b WHERE b.studio_id = n.studio_id "
         "AND b.class_id = n.class_id AND b.member_id = n.member_id "
-        "AND b.status IN ('confirmed', 'checked_in'))"
+        "AND (b.status IN ('confirmed', 'checked_in') "
+        "OR b.status = 'held' AND b.held_until > clock_timestamp()))"
     ),
 }
 
@@ -310,6 +320,9 @@ WHERE w.studio_id = dense.studio_id AND w.id = dense.id AND w.position <> dense.
 UPDATE classes c SET version = c.version + line.raised,
     booked_count = (SELECT count(*) FROM bookings b WHERE b.studio_id = c.studio_id AND b.class_id = c.id
         AND b.status IN ('confirmed', 'checked_in')),
+    held_count = CASE WHEN c.held_count = 0 THEN 0 ELSE (
+        SELECT count(*) FROM bookings b WHERE b.studio_id = c.studio_id AND b.class_id = c.id
+        AND b.status = 'held') END,
     waitlist_count = (SELECT count(*) FROM waitlist w WHERE w.studio_id = c.studio_id AND w.class_id = c.id
         AND w.status = 'waiting')
 FROM (SELECT studio_id, class_id, bool_or(version IS NULL)::integer AS raised
@@ -325,16 +338,36 @@ TO_RECONCILE = """
 SELECT DISTINCT c.studio_id, c.id
 FROM unnest($1::uuid[], $2::uuid[]) AS line (studio_id, class_id)
 JOIN classes c ON c.studio_id = line.studio_id AND c.id = line.class_id
-WHERE c.status = 'scheduled' AND c.waitlist_count > 0 AND c.capacity > c.booked_count
-   OR c.status = 'cancelled' AND c.booked_count + c.waitlist_count > 0
+WHERE c.status = 'scheduled' AND c.waitlist_count > 0 AND c.capacity > c.booked_count + c.held_count
+   OR c.status = 'cancelled' AND c.booked_count + c.held_count + c.waitlist_count > 0
+   OR c.held_count > 0 AND EXISTS (
+      SELECT FROM bookings b WHERE b.studio_id = c.studio_id AND b.class_id = c.id AND b.status = 'held'
+        AND b.held_until > c.start_time)
 ORDER BY c.studio_id, c.id
 """
 
 
 async def classes_to_reconcile(conn: Connection, classes: set[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Classes with free seats and a waitlist, and cancelled classes that still have bookings."""
+    """Those with free seats and a waitlist, cancelled ones with bookings, and those that a hold outlasts."""
     rows = await conn.fetch(TO_RECONCILE, [studio for studio, _ in classes], [id_ for _, id_ in classes])
     return [(row["studio_id"], row["id"]) for row in rows]
+
+
+RUN_OUT = """
+SELECT DISTINCT b.studio_id, b.class_id
+FROM unnest($1::uuid[], $2::uuid[]) AS line (studio_id, class_id)
+JOIN bookings b ON b.studio_id = line.studio_id AND b.class_id = line.class_id
+WHERE b.status = 'held' AND b.held_until <= clock_timestamp()
+ORDER BY b.studio_id, b.class_id
+"""
+
+
+async def classes_with_run_out_holds(
+    conn: Connection, classes: set[tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """The unique indexes know no time: an import expires these holds before it writes."""
+    rows = await conn.fetch(RUN_OUT, [studio for studio, _ in classes], [id_ for _, id_ in classes])
+    return [(row["studio_id"], row["class_id"]) for row in rows]
 
 
 async def analyze_grown(conn: Connection) -> None:

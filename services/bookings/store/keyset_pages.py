@@ -23,6 +23,8 @@ class ListedTable(Struct, frozen=True, kw_only=True):
     order: str = "created_at"
     statuses: tuple[str, ...] = ()
     located: bool = True
+    # A boolean column that the index by location has after the status. Lists without a status choose one.
+    part: str = ""
 
 
 class LookUp(Struct, frozen=True):
@@ -35,6 +37,7 @@ class LookUp(Struct, frozen=True):
 
 class Filters(Struct, kw_only=True):
     """`narrow` filters and a `look_up` leave few rows (one class, one member). `where` has more conditions.
+    `also` is one without a value.
 
     `indexed` filters may leave many: each combination of them has an index, which continues with location,
     status and the list's order.
@@ -43,9 +46,10 @@ class Filters(Struct, kw_only=True):
     narrow: dict[str, str | None] = {}
     indexed: dict[str, str | None] = {}
     look_up: LookUp | None = None
-    status: str | None = None
+    status: str | tuple[str, ...] | None = None
     location_id: str | None = None
     where: list[tuple[str, Any]] = []
+    also: str = ""
 
 
 _JOINED = "convert_to(string_agg(shown.json, ','), 'UTF8')"
@@ -111,13 +115,21 @@ async def _page_query(
     elif locations is not None:
         sources.append(f"unnest({bind(locations)}::uuid[]) AS location (id)")
         conditions.append("t.location_id = location.id")
-    if filters.status is not None:
+    if isinstance(filters.status, str):
         conditions.append(f"t.status = {bind(filters.status)}")
+    elif filters.status is not None:
+        sources.append(f"unnest({bind(filters.status)}::text[]) AS status (name)")
+        conditions.append("t.status = status.name")
     elif (sources or indexed) and listed.statuses and not few:
         # The index has the status before the sort key: scan once per location and status, then merge.
         sources.append(f"unnest({bind(listed.statuses)}::text[]) AS status (name)")
         conditions.append("t.status = status.name")
+    if listed.part and locations is not None and not few and filters.status is not None:
+        sources.append("unnest('{f,t}'::boolean[]) AS part (is_set)")
+        conditions.append(f"t.{listed.part} = part.is_set")
     conditions += [condition.format(bind(value)) for condition, value in filters.where]
+    if filters.also:
+        conditions.append(filters.also)
     if after is not None:
         conditions.append(f"(t.{listed.order}, t.id) > ({bind(after[0])}, {bind(after[1])})")
     ends = f"ORDER BY t.{listed.order}, t.id LIMIT {bind(limit + 1)}"

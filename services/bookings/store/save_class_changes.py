@@ -1,6 +1,6 @@
 """Saves all changes to a class in one statement: seats, waitlist, credits, receipts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from services.bookings.rules.booking_facts import ClassFacts
@@ -20,16 +20,27 @@ class ReceiptRow(Terms, frozen=True, kw_only=True):
     reason: str | None
 
 
+class RescheduleRow(Terms, frozen=True, kw_only=True):
+    id: str
+    booking_id: str
+    from_class_id: str
+    created_at: datetime
+    credits_charged: int
+
+
 SAVE = """
 WITH class AS (
-    UPDATE classes SET status = $3, booked_count = $4, waitlist_count = $5, version = $6
+    UPDATE classes SET status = $3, booked_count = $4, waitlist_count = $5, version = $6, held_count = $12
     WHERE studio_id = $1 AND id = $2
 ), booking AS (
-    UPDATE bookings b SET status = n.status,
+    UPDATE bookings b SET status = n.status, class_id = n.class_id, location_id = n.location_id,
         class_spot_id = n.class_spot_id, version = n.version, credits_charged = n.credits_charged,
-        promoted_at = n.promoted_at, updated_at = n.updated_at
-    FROM jsonb_to_recordset($7) AS n (id uuid, status text, class_spot_id uuid, version int,
-                                      credits_charged int, promoted_at timestamptz, updated_at timestamptz)
+        promoted_at = n.promoted_at, updated_at = n.updated_at, held_until = n.held_until,
+        only_held = n.only_held
+    FROM jsonb_to_recordset($7) AS n (
+        id uuid, status text, class_id uuid, location_id uuid, class_spot_id uuid, version int,
+        credits_charged int, promoted_at timestamptz, updated_at timestamptz, held_until timestamptz,
+        only_held boolean)
     WHERE b.studio_id = $1 AND b.id = n.id
 ), entry AS (
     UPDATE waitlist w SET position = n.position, status = n.status, version = n.version, updated_at = $10
@@ -39,6 +50,14 @@ WITH class AS (
     UPDATE members m SET credits = m.credits + n.change
     FROM jsonb_to_recordset($9) AS n (member_id uuid, change int)
     WHERE m.studio_id = $1 AND m.id = n.member_id
+), move AS (
+    INSERT INTO reschedules (studio_id, id, booking_id, from_class_id, created_at, credits_charged,
+        late_cancel, free_cancel_until, late_fee_amount, late_fee_currency, late_fee_status,
+        credits_forfeited, credits_restored)
+    SELECT $1, n.id, n.booking_id, n.from_class_id, n.created_at, n.credits_charged, n.late_cancel,
+        n.free_cancel_until, n.late_fee_amount, n.late_fee_currency, n.late_fee_status,
+        n.credits_forfeited, n.credits_restored
+    FROM jsonb_populate_recordset(NULL::reschedules, $13) n
 )
 INSERT INTO cancellations (studio_id, id, booking_id, cancelled_at, reason, late_cancel, free_cancel_until,
     late_fee_amount, late_fee_currency, late_fee_status, credits_forfeited, credits_restored)
@@ -60,6 +79,7 @@ async def save(
     entries: list[WaitlistRow],
     credits: Mapping[str, int],
     receipts: list[ReceiptRow],
+    moves: list[RescheduleRow],
 ) -> None:
     await conn.execute(
         SAVE,
@@ -74,23 +94,29 @@ async def save(
         [{"member_id": member_id, "change": change} for member_id, change in credits.items()],
         now,
         receipts,
+        class_.held_count,
+        moves,
     )
 
 
-READ_RECEIPT = """
+READ_RECEIPTS = """
 SELECT c.id, c.booking_id, b.class_id, b.member_id, c.cancelled_at, c.reason, c.late_cancel,
        c.free_cancel_until, c.late_fee_amount, c.late_fee_currency, c.late_fee_status,
        c.credits_forfeited > 0 AS credit_forfeited, c.credits_forfeited, c.credits_restored
 FROM cancellations c JOIN bookings b ON b.studio_id = c.studio_id AND b.id = c.booking_id
-WHERE c.studio_id = $1 AND c.booking_id = $2
+WHERE c.studio_id = $1 AND c.booking_id = ANY ($2::uuid[])
 """
 
 
+async def receipts_of(
+    conn: Connection, caller: Caller, booking_ids: Sequence[str]
+) -> dict[str, CancellationReceipt]:
+    """By booking. There is none for a booking that was imported as cancelled."""
+    rows = [dict(row) for row in await conn.fetch(READ_RECEIPTS, caller.studio_id, booking_ids)]
+    for row in rows:
+        row["late_fee_amount"] = format_money(row["late_fee_amount"])
+    return {row["booking_id"]: CancellationReceipt(**row) for row in rows}
+
+
 async def read_receipt(conn: Connection, caller: Caller, booking_id: str) -> CancellationReceipt | None:
-    """None for a booking that was imported as cancelled."""
-    row = await conn.fetchrow(READ_RECEIPT, caller.studio_id, booking_id)
-    if row is None:
-        return None
-    values = dict(row)
-    values["late_fee_amount"] = format_money(values["late_fee_amount"])
-    return CancellationReceipt(**values)
+    return (await receipts_of(conn, caller, [booking_id])).get(booking_id)

@@ -36,6 +36,7 @@ class Class(Resource, kw_only=True):
     capacity: Annotated[int, Meta(description="Maximum number of confirmed bookings.")]
     booked_count: Annotated[int, Meta(description="Confirmed and checked-in bookings.")]
     available_count: Annotated[int, Meta(description="For display only: booking checks again.")]
+    held_count: Annotated[int, Meta(description="Seats that are held while somebody pays.")]
     allow_waitlist: bool
     spot_selection_mode: SpotMode | None
     status: ClassStatus

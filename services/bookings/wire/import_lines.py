@@ -62,6 +62,7 @@ class ImportedClass(Imported, kw_only=True, tag="class"):
     capacity: Count
     booked_count: Any = UNSET
     available_count: Any = UNSET
+    held_count: Any = UNSET
     timezone: Any = UNSET
     start_local: Any = UNSET
     allow_waitlist: bool = False
@@ -147,6 +148,7 @@ class ImportedBooking(Imported, kw_only=True, tag="booking"):
     booking_source: ShortText | None = None
     class_spot_id: Id | None = None
     waitlist_position: Annotated[int, Meta(ge=1, le=100_000)] | None = None
+    held_until: UnsetType | None = UNSET
     credits_charged: Count | UnsetType = UNSET
     promoted_at: Instant | UnsetType | None = UNSET
     cancellation: ImportedReceipt | UnsetType | None = UNSET

@@ -116,6 +116,7 @@ def class_lines(coming: Iterable[Session]) -> Iterator[Line]:
             capacity=slot.capacity,
             booked_count=slot.booked,
             available_count=slot.capacity - slot.booked,
+            held_count=0,
             allow_waitlist=slot.allow_waitlist,
             spot_selection_mode="required" if slot.spots else None,
             status="scheduled",
@@ -178,6 +179,7 @@ def _booking(session: Session, member: Line, number: int, position: int | None) 
         booking_source="partner_api" if number % 2 else "studio",
         class_spot_id=demo_id("class_spot", f"{session.name}/{spot}") if spot else None,
         waitlist_position=position,
+        held_until=None,
         created_at=booked_at,
         updated_at=booked_at,
     )
@@ -196,11 +198,17 @@ OPEN_CLASS: Final = Session(
 )  # fmt: skip
 FULL_CLASS: Final = Session(
     _slot("restore-retreat", (), "15:00", 90, "restore", "brooklyn-main", "maya", 2, True,
-          booked=2, waiting=1),
+          booked=2, waiting=3),
     _DAY, _BOOKED,
 )  # fmt: skip
-FIXED_CLASSES: Final = (OPEN_CLASS, FULL_CLASS)
+# On another day, so that whoever attends it may move to the open class.
+LEFT_CLASS: Final = Session(
+    _slot("barre-retreat", (), "09:30", 90, "barre", "brooklyn-main", "hannah", 12, True, booked=1),
+    _DAY + timedelta(days=1), _BOOKED,
+)  # fmt: skip
+FIXED_CLASSES: Final = (OPEN_CLASS, FULL_CLASS, LEFT_CLASS)
 BOOKING_ID: Final = demo_id("booking", f"{OPEN_CLASS.name}/{attending(OPEN_CLASS)[0]['name']}")
+MOVABLE_ID: Final = demo_id("booking", f"{LEFT_CLASS.name}/{attending(LEFT_CLASS)[0]['name']}")
 
 # Made by `services/cli/load_demo.py`: an import brings none of these.
 ENDPOINT_ID: Final = demo_id("webhook_endpoint", "demo")

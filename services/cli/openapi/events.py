@@ -15,6 +15,14 @@ from shared.events.kinds import KINDS
 
 Json = dict[str, Any]
 _UUID: Json = {"type": "string", "format": "uuid"}
+_ID_OR_NULL: Json = {"anyOf": [_UUID, {"type": "null"}]}
+# Of a booking that was moved.
+_ORIGIN: Json = {
+    "class_id": _UUID | {"description": "The class that it left."},
+    "class_spot_id": _ID_OR_NULL | {"description": "Its spot there, or null."},
+    "start_time": {"type": "string", "format": "date-time", "description": "When that class starts, in UTC."},
+    "location_id": _ID_OR_NULL | {"description": "The location of that class, or null."},
+}
 
 
 @cache
@@ -91,13 +99,7 @@ def event_schema(kind: Kind, schemas: Schemas) -> Json:
     event = schemas.resolved(EventRead)
     data: Json = {"object": _object_schema(kind, schemas)}
     if kind.previous is not None:
-        data["previous"] = {
-            "type": "object",
-            "description": (
-                "The fields that have changed, with the values they had before. Left out if the resource has "
-                "come from another location."
-            ),
-        }
+        data["previous"] = _previous_schema(kind)
     if kind.resource == "instructor":
         data["active"] = {"type": "boolean", "description": "Whether the list of instructors shows them."}
     own: Json = {
@@ -107,6 +109,17 @@ def event_schema(kind: Kind, schemas: Schemas) -> Json:
     return {"type": "object", "properties": {**event["properties"], **own}, "required": event["required"]}
 
 
+def _previous_schema(kind: Kind) -> Json:
+    if kind.tells_origin:
+        about = "Where it was before. Left out if the key may not see that location."
+        return {"type": "object", "description": about, "properties": _ORIGIN, "required": list(_ORIGIN)}
+    changed = "The fields that have changed, with the values they had before."
+    return {
+        "type": "object",
+        "description": f"{changed} Left out if the resource has come from another location.",
+    }
+
+
 def _object_schema(kind: Kind, schemas: Schemas) -> Json:
     whole = schemas.of(resources()[kind.resource])
     only_id = _thin_schema(
@@ -114,7 +127,7 @@ def _object_schema(kind: Kind, schemas: Schemas) -> Json:
     )
     if kind.thin:
         return _thin_schema(kind, kind.thin, "Fetch the rest by its id.")
-    if kind.location_bound and kind.name.endswith(".updated"):
+    if kind.location_bound and (kind.name.endswith(".updated") or kind.tells_origin):
         return {"anyOf": [whole, only_id]}
     if kind.resource == "form" and kind.name.endswith(".updated"):
         unpublished = "The form is no longer published, and the key has no `forms:write`."

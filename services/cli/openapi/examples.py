@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from services.bookings.errors import BOOKING_REFUSALS
+from services.bookings.errors import BOOKING_REFUSALS, MOVE_REFUSALS, AlreadyHeld, TooManyHolds
 from services.bookings.wire.bookings import Booking
 from services.cli.demo import demo_lines
 from services.cli.demo.studio import STUDIO_ID, demo_id
@@ -24,6 +24,8 @@ from services.cli.demo.timetable import (
     FULL_CLASS,
     IDEMPOTENCY_KEY,
     KEY_ID,
+    LEFT_CLASS,
+    MOVABLE_ID,
     OPEN_CLASS,
     RECOVERY_ID,
     STAFF_TOKEN_ID,
@@ -40,7 +42,7 @@ STUDIO: Final = "demo"
 DAY: Final = date(2026, 8, 3)
 REQUEST_ID: Final = "5e1f7c1e-6a0c-4b7d-9a41-3f2f7f9b0c55"
 _ATTENDEE: Final = attending(OPEN_CLASS)[0]
-_WAITING: Final = f"{FULL_CLASS.name}/{attending(FULL_CLASS)[-1]['name']}"
+_WAITING: Final = [f"{FULL_CLASS.name}/{member['name']}" for member in attending(FULL_CLASS)]
 
 PATH_EXAMPLES: Final = {
     "location_id": demo_id("location", "brooklyn"),
@@ -53,7 +55,7 @@ PATH_EXAMPLES: Final = {
     "member_id": demo_id("member", "Ava Bennett"),
     "membership_id": demo_id("membership", "Ava Bennett"),
     "booking_id": BOOKING_ID,
-    "waitlist_id": demo_id("waitlist", _WAITING),
+    "waitlist_id": demo_id("waitlist", _WAITING[-1]),
     "key": IDEMPOTENCY_KEY,
     "purchase_id": demo_id("purchase", "Ruby Larsen/intro-3"),
     "form_id": demo_id("form", "new-client-intake"),
@@ -72,9 +74,16 @@ PATH_EXAMPLES: Final = {
 # Where a query field makes the sample work or clearer, and where a write needs a row that nothing else uses.
 BY_OPERATION: Final[dict[str, dict[str, str]]] = {
     "list_deliveries_of_event": {"event_id": EVENT_ID},
+    "list_requests": {"client": "demo"},
+    "get_request_counts": {"client": "demo"},
+    "count_missed_events": {"since": "2026-08-03T00:00:00Z"},
     "list_export": {"studio": STUDIO},
     "import_lines": {"studio": STUDIO},
+    "reschedule_booking": {"booking_id": MOVABLE_ID},
+    "preview_reschedule": {"booking_id": MOVABLE_ID},
+    "list_reschedules": {"booking_id": MOVABLE_ID},
     "cancel_class": {"class_id": FULL_CLASS.id},
+    "skip_waitlist_entry": {"waitlist_id": demo_id("waitlist", _WAITING[-2])},
     "reject_submission": {"submission_id": demo_id("form_submission", "Quinn Farrell")},
     "erase_member": {"member_id": demo_id("member", "Dana Abbott"), "studio": STUDIO},
     "erase_lead": {"lead_id": demo_id("lead", "Noor Haddad"), "studio": STUDIO},
@@ -84,6 +93,13 @@ _MORE_IDS: Final = {
     "client_id": demo_id("client", "demo"),
     "spot_id": spot_id("R5"),
     "cancellation_id": demo_id("booking_cancellation", f"{OPEN_CLASS.name}/{_ATTENDEE['name']}"),
+    "movable_id": MOVABLE_ID,
+    "mover_id": attending(LEFT_CLASS)[0]["id"],
+    "left_class_id": LEFT_CLASS.id,
+    "new_spot_id": spot_id("R6"),
+    "reschedule_id": demo_id("booking_reschedule", LEFT_CLASS.name),
+    "class_title": "Reformer Pilates",
+    "walk_in_spot_id": spot_id("R6"),
     "attendee": _ATTENDEE["name"],
     "attendee_id": _ATTENDEE["id"],
     "attendee_email": _ATTENDEE["email"],
@@ -96,7 +112,12 @@ _FILE: Final = Template(Path(__file__).with_suffix(".json").read_text("utf-8"))
 _WRITTEN: Final[dict[str, dict[str, Any]]] = msgspec.json.decode(_FILE.substitute(PATH_EXAMPLES | _MORE_IDS))
 STRUCTS: Final = _WRITTEN["structs"]
 STRUCTS["BookingPreview"]["checks"] = [
-    {"code": kind.code, "passed": True, "details": {}} for kind in BOOKING_REFUSALS
+    {"code": kind.code, "passed": True, "details": {}}
+    for kind in BOOKING_REFUSALS
+    if kind not in (AlreadyHeld, TooManyHolds)
+]
+STRUCTS["ReschedulePreview"]["checks"] = [
+    {"code": kind.code, "passed": True, "details": {}} for kind in MOVE_REFUSALS if kind is not AlreadyHeld
 ]
 # Param, details and message of an error, by its code; what is left out is null, empty or the error's own.
 ERRORS: Final = _WRITTEN["errors"]

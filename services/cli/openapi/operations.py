@@ -23,19 +23,27 @@ STAFF: Final = "/staff"
 SPECIAL: Final = {
     ("GET", "/key"): "get_key",
     ("GET", "/studio"): "get_studio",
+    ("GET", "/requests/counts"): "get_request_counts",
     ("GET", "/classes/{class_id}/spots"): "list_class_spots",
     ("POST", "/bookings/preview"): "preview_booking",
     ("DELETE", "/bookings/{booking_id}"): "cancel_booking",
     ("GET", "/bookings/{booking_id}/cancellation-preview"): "preview_cancellation",
+    ("POST", "/bookings/{booking_id}/reschedule/preview"): "preview_reschedule",
     ("GET", "/waitlist/{waitlist_id}"): "get_waitlist_entry",
     ("POST", "/leads/{lead_id}/update"): "update_lead_by_post",
     ("POST", "/webhook-endpoints/{endpoint_id}/rotate-secret"): "rotate_webhook_secret",
     ("GET", "/webhook-endpoints/{endpoint_id}/recoveries/{recovery_id}"): "get_webhook_recovery",
     ("GET", "/webhook-endpoints/{endpoint_id}/deliveries"): "list_webhook_deliveries",
+    ("GET", "/webhook-endpoints/{endpoint_id}/missed-events"): "count_missed_events",
+    ("GET", "/webhook-health"): "list_webhook_health",
     # Of operators.
     ("GET", OF_A_STUDIO): "get_studio",
     ("GET", "/events/position"): "get_event_position",
     ("GET", "/status"): "get_status",
+    ("GET", "/status/history"): "get_status_history",
+    ("POST", "/bookings/{booking_id}/waive-fee"): "waive_fee",
+    ("POST", "/waitlist/{waitlist_id}/promote"): "promote_waitlist_entry",
+    ("POST", "/waitlist/{waitlist_id}/skip"): "skip_waitlist_entry",
     ("POST", "/import"): "import_lines",
     ("POST", "/queues/{queue}/parked/requeue"): "requeue_parked",
     ("POST", "/events/prune"): "prune_events",
@@ -100,8 +108,18 @@ def operations() -> list[Operation]:
 
 
 def _partner_operation(row: PartnerRoute, route: Route[Any]) -> Operation:
-    scopes = [] if row.scope == ANY_KEY else [row.scope]
-    needs = f"Required scope: `{row.scope}`." if scopes else "Any valid key may call this."
+    scopes = [] if row.scope == ANY_KEY else [row.scope, *route.also_needs]
+    named = " and ".join(f"`{scope}`" for scope in scopes)
+    required = f"Required scope{'s' if len(scopes) > 1 else ''}: {named}."
+    needs = required if scopes else "Any valid key may call this."
+    access: Json = {
+        "security": [{"ServiceKey": scopes}, *([{"ServiceKey": [row.or_scope]}] if row.or_scope else [])],
+        "x-required-scope": scopes[0] if scopes else None,
+    }
+    if row.or_scope:
+        access["x-required-scopes"] = {"any": [row.scope, row.or_scope]}
+    elif route.also_needs:
+        access["x-required-scopes"] = {"all": scopes}
     noun = "webhooks" if row.path.startswith("/webhook-") else row.path.split("/")[1].replace("-", " ")
     known_id = _partner_id(row)
     about = route.description or PARTNERS["operations"].get(known_id)
@@ -110,7 +128,7 @@ def _partner_operation(row: PartnerRoute, route: Route[Any]) -> Operation:
         route=route,
         tag=route.tag or noun.capitalize(),
         description="\n\n".join(part for part in (about, needs) if part),
-        access={"security": [{"ServiceKey": scopes}], "x-required-scope": scopes[0] if scopes else None},
+        access=access,
         access_errors=(InsufficientScope,) if scopes else (),
     )
 
@@ -126,6 +144,7 @@ _OPERATOR_TAGS: Final = {
     "leads": "People",
     "webhook-endpoints": "Webhooks",
     "webhook-deliveries": "Webhooks",
+    "webhook-health": "Webhooks",
     "events": "Webhooks",
 }
 

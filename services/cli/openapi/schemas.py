@@ -20,6 +20,7 @@ RENAMED: Final = {
     "RateLimit": "KeyRateLimit",
     "LoggedRequest": "Request",
     "BookingCreate": "PartnerBookingCreate",
+    "ReschedulePreview": "BookingReschedulePreview",
     "Cancellation": "MembershipCancellation",
     "Pause": "MembershipPause",
     # The body that asks for one; only staff send it.

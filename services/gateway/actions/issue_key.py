@@ -104,18 +104,18 @@ async def revoke_key(context: OperatorContext, key_id: str, wanted: KeyRevoke, r
     await context.key_cache.refresh()
     if wanted.with_endpoints:
         path, gone = "/internal/keys/revoked", {"studio_id": revoked.studio_id, "key_id": key_id}
-        response = await _tell_webhooks(context, path, gone, request_id)
+        response = await _tell(context, "webhooks", path, gone, request_id)
         if response.status >= 300:
             status = f"webhooks answered {response.status}"
             raise Unavailable(f"The key is revoked, but {status}: its endpoints are not disabled.")
     return revoked
 
 
-async def _tell_webhooks(
-    context: OperatorContext, path: str, gone: dict[str, str], request_id: str
+async def _tell(
+    context: OperatorContext, service: str, path: str, gone: dict[str, str], request_id: str
 ) -> UpstreamResponse:
     return await context.call_service(
-        "webhooks", "POST", path, studio_id=gone["studio_id"], request_id=request_id, body=encode(gone)
+        service, "POST", path, studio_id=gone["studio_id"], request_id=request_id, body=encode(gone)
     )
 
 
@@ -136,17 +136,21 @@ async def issue_staff_token(
 
 
 async def deactivate_clients(context: OperatorContext) -> bool:
-    """One step of a loop. A client is marked only after the service has answered, so none is missed."""
+    """One step of a loop: its endpoints are disabled, its holds released.
+
+    A client is marked only after the services have answered, so none is missed.
+    """
     async with context.db.connection() as conn:
         inactive = await clients.without_live_key(conn)
     for studio_id, client_id in inactive:
         path, gone = "/internal/clients/revoked", {"studio_id": studio_id, "client_id": client_id}
-        try:
-            response = await _tell_webhooks(context, path, gone, new_id())
-        except DomainError:
-            return False
-        if response.status >= 300:
-            raise Unavailable(f"webhooks answered {response.status} to a revoked client")
+        for service in ("webhooks", "bookings"):
+            try:
+                response = await _tell(context, service, path, gone, new_id())
+            except DomainError:
+                return False
+            if response.status >= 300:
+                raise Unavailable(f"{service} answered {response.status} to a revoked client")
         async with context.db.connection() as conn:
             await clients.mark_inactive(conn, studio_id, client_id)
     return len(inactive) == 100

@@ -17,6 +17,8 @@ CREATE TABLE clients (
     name text NOT NULL,
     rate double precision NOT NULL CONSTRAINT client_rate_positive CHECK (rate > 0),
     burst integer NOT NULL CONSTRAINT client_burst_positive CHECK (burst > 0),
+    -- The part of a class's seats that it may hold at once; null: a third.
+    hold_share numeric(5, 4) CHECK (hold_share BETWEEN 0 AND 1),
     -- False once the webhooks service has been told that no live key is left.
     live boolean NOT NULL DEFAULT true,
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
@@ -144,6 +146,28 @@ CREATE TABLE key_usage (
 );
 CREATE INDEX key_usage_by_age ON key_usage (hour);
 
+-- Requests of each client by the minute and by how long they took (shared/percentiles.py), for 7 days: a histogram costs
+-- the same however many there were.
+CREATE TABLE request_minutes (
+    studio_id uuid NOT NULL,
+    client_id uuid NOT NULL,
+    source text NOT NULL,
+    minute timestamptz NOT NULL,
+    bucket smallint NOT NULL,
+    status_2xx integer NOT NULL,
+    status_3xx integer NOT NULL,
+    status_4xx integer NOT NULL,
+    status_5xx integer NOT NULL,
+    PRIMARY KEY (studio_id, client_id, source, minute, bucket)
+);
+CREATE INDEX request_minutes_by_age ON request_minutes (minute);
+
+-- The figures of the status at each minute of the last hour.
+CREATE TABLE status_history (
+    at timestamptz PRIMARY KEY,
+    sample jsonb NOT NULL
+);
+
 -- Every write of operators and staff. Kept for good.
 CREATE TABLE audit_log (
     id uuid PRIMARY KEY,
@@ -151,6 +175,12 @@ CREATE TABLE audit_log (
     actor text NOT NULL,
     action text NOT NULL,
     target text NOT NULL,
-    request_id text NOT NULL
+    request_id text NOT NULL,
+    -- Null where it was of several studios, or of none.
+    studio_id uuid
 );
 CREATE INDEX audit_log_in_order ON audit_log (at, id);
+CREATE INDEX audit_log_of_studio ON audit_log (studio_id, at, id);
+CREATE INDEX audit_log_by_actor ON audit_log (actor, at, id);
+CREATE INDEX audit_log_by_action ON audit_log (action, at, id);
+CREATE INDEX audit_log_by_target ON audit_log (target, at, id);

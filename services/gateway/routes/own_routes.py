@@ -14,10 +14,10 @@ from services.gateway.actions.open_console import make_console_link
 from services.gateway.errors import SessionCannotMakeSessions
 from services.gateway.key_cache import CachedKey
 from services.gateway.rules.console_cookie import origin_for
-from services.gateway.store import requests
+from services.gateway.store import request_counts, requests
 from services.gateway.upstream import NotReached, OutcomeUnknown, Upstream
 from services.gateway.wire.key import ConsoleSessionCreate, OwnConsoleSession, OwnKey, RateLimit
-from services.gateway.wire.request import LoggedRequest, RequestsQuery
+from services.gateway.wire.request import CountsQuery, LoggedRequest, RequestCounts, RequestsQuery
 from shared.db.database import Database
 from shared.db.migrate import WRITERS
 from shared.errors import NotFound, Unavailable
@@ -75,6 +75,19 @@ async def get_key(context: KeyContext, call: Call[None, None]) -> OwnKey:
 async def list_requests(context: KeyContext, call: Call[RequestsQuery, None]) -> Page[LoggedRequest]:
     async with context.db.connection() as conn:
         return await requests.page(conn, call.caller, call.query)
+
+
+@ROUTES.add(
+    "GET",
+    "/requests/counts",
+    "Count your requests by status over a window",
+    description="The bars of a histogram, oldest first: minutes, half hours or three hours. A request is "
+    "counted within seconds. When very many arrive at once, some successful ones are not.",
+    tag="Key",
+)
+async def get_request_counts(context: KeyContext, call: Call[CountsQuery, None]) -> RequestCounts:
+    async with context.db.connection() as conn:
+        return await request_counts.counts(conn, call.caller.client_id, call.query)
 
 
 @ROUTES.add(

@@ -52,7 +52,7 @@ from shared.http.service import log_response, raw_path_of, valid_request_id
 from shared.http.waiting import STOPPING, unless_ended
 from shared.observability.metrics import RouteMetrics
 from shared.observability.tracing import Span, begin, valid_traceparent
-from shared.routing import ANY_KEY, GATEWAY, PREFIX, ROUTES, PartnerRoute
+from shared.routing import GATEWAY, PREFIX, ROUTES, PartnerRoute
 from shared.wire import API_VERSION
 
 log = structlog.get_logger("request")
@@ -182,8 +182,8 @@ class PartnerApi:
         if not bucket.take(now, cost) and not await self._limits.take_more(bucket, cost):
             raise RateLimited(bucket.retry_after(cost))
         route = request.route = self._table.find(request.method, request.path)
-        if route.scope != ANY_KEY and route.scope not in key.caller.scopes:
-            raise InsufficientScope(route.scope, key.caller.scopes)
+        if missing := route.missing_scope(key.caller.scopes):
+            raise InsufficientScope(missing, key.caller.scopes)
         version = request.headers.get(VERSION_HEADER)
         if version is not None and version != VERSION[1]:
             raise UnsupportedApiVersion([API_VERSION])

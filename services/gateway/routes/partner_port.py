@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 
 from services.gateway.routes.console_sign_in import PATH as SIGN_IN
-from services.gateway.routes.static_files import only_read, page_files, static_file, text_of
+from services.gateway.routes.static_files import only_read, page_files, redirect, static_file, text_of
 from shared.errors import NotFound
 from shared.http.asgi import ASGIApp, Receive, Scope, Send
 from shared.http.health import Check
-from shared.http.response import Response
-from shared.http.service import always, health_routes, raw_path_of, send_error
+from shared.http.service import health_routes, raw_path_of, send_error
 from shared.routing import PREFIX
 
 OPENAPI = f"{PREFIX}/openapi.json"
@@ -21,7 +20,7 @@ class PartnerPort:
         self._partner_api = partner_api
         health = health_routes(checks)
         pages: dict[str, ASGIApp] = {
-            "/": always(_to_the_reference),
+            "/": redirect("/docs"),
             # Metrics are for operators and are not served on the public port.
             "/health/live": health["/health/live"],
             "/health/ready": health["/health/ready"],
@@ -49,7 +48,3 @@ class PartnerPort:
             await self._partner_api(scope, receive, send)
         else:
             await send_error(send, NotFound(), scope)
-
-
-async def _to_the_reference() -> Response:
-    return Response(b"", 307, ((b"location", b"/docs"),), content_type=b"text/plain")

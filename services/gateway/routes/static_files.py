@@ -14,7 +14,7 @@ from services.gateway.rules.rate_limit import Spacing
 from shared.errors import MethodNotAllowed
 from shared.http.asgi import ASGIApp, Receive, Scope, Send
 from shared.http.response import CACHE_CONTROL, Response, entity_tag, matches, tag_from
-from shared.http.service import request_id_of, response_headers, send_error, send_response
+from shared.http.service import always, request_id_of, response_headers, send_error, send_response
 from shared.http.waiting import until_gone
 
 STATIC: Final = Path(__file__).parent.parent / "static"
@@ -129,6 +129,13 @@ def _unpacked(squeezed: bytes) -> Iterator[bytes]:
                 yield piece
             rest = unpack.unconsumed_tail
     yield from _pieces(unpack.flush(), PIECE)
+
+
+def redirect(to: str) -> ASGIApp:
+    async def response() -> Response:
+        return Response(b"", 307, ((b"location", to.encode()),), content_type=b"text/plain")
+
+    return always(response)
 
 
 # The files of the reference and the consoles, each with the modules that both ports share.

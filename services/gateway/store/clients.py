@@ -1,6 +1,10 @@
-"""Clients: a partner's integration with one studio, with its own rate."""
+"""Clients: a partner's integration with one studio, with its own limits."""
 
-from services.gateway.wire.key import Client
+from datetime import timedelta
+
+from msgspec import UNSET
+
+from services.gateway.wire.key import Client, ClientSet
 from shared.db.database import Connection
 from shared.errors import NotFound
 from shared.http.caller import Caller
@@ -22,7 +26,7 @@ async def ensure(conn: Connection, studio_id: str, name: str) -> str:
     return str(await conn.fetchval(ENSURE, studio_id, new_id(), name, DEFAULT_RATE, DEFAULT_BURST))
 
 
-COLUMNS = "id, studio_id, name, rate, burst, created_at"
+COLUMNS = "id, studio_id, name, rate, burst, hold_share::float8 AS hold_share, created_at"
 LIST = f"""
 SELECT {COLUMNS} FROM clients WHERE $1::uuid IS NULL OR studio_id = $1 ORDER BY created_at, id
 """  # noqa: S608
@@ -37,7 +41,7 @@ SELECT id FROM clients WHERE (id::text = lower($1) OR name = $1) AND ($2::uuid I
 """
 
 
-async def _find(conn: Connection, client: str, studio_id: str | None) -> str:
+async def find(conn: Connection, client: str, studio_id: str | None) -> str:
     """`client` is an id, or a name that only one client has, of the studio if one is given."""
     found = await conn.fetch(FIND, client, studio_id)
     if len(found) != 1:
@@ -46,12 +50,18 @@ async def _find(conn: Connection, client: str, studio_id: str | None) -> str:
 
 
 SET = f"""
-UPDATE clients SET rate = coalesce($2, rate), burst = coalesce($3, burst) WHERE id = $1 RETURNING {COLUMNS}
+UPDATE clients SET rate = coalesce($2, rate), burst = coalesce($3, burst),
+    hold_share = CASE WHEN $4 THEN $5::float8 ELSE hold_share END
+WHERE id = $1 RETURNING {COLUMNS}
 """  # noqa: S608
 
 
-async def set_limits(conn: Connection, client: str, rate: float | None, burst: int | None) -> Client:
-    row = await conn.fetchrow(SET, await _find(conn, client, None), rate, burst)
+async def set_limits(conn: Connection, client: str, wanted: ClientSet) -> Client:
+    rate = None if wanted.rate is UNSET else wanted.rate
+    burst = None if wanted.burst is UNSET else wanted.burst
+    share = None if wanted.hold_share is UNSET else wanted.hold_share
+    found = await find(conn, client, None)
+    row = await conn.fetchrow(SET, found, rate, burst, wanted.hold_share is not UNSET, share)
     return Client(**row)  # type: ignore[arg-type]
 
 
@@ -65,7 +75,7 @@ ORDER BY k.created_at DESC, k.id DESC LIMIT 1
 
 async def newest_live_key(conn: Connection, client: str, studio_id: str | None) -> Caller | None:
     """The newest key as a caller."""
-    row = await conn.fetchrow(NEWEST_LIVE_KEY, await _find(conn, client, studio_id))
+    row = await conn.fetchrow(NEWEST_LIVE_KEY, await find(conn, client, studio_id))
     if row is None:
         return None
     return Caller(
@@ -79,14 +89,19 @@ async def newest_live_key(conn: Connection, client: str, studio_id: str | None) 
 WITHOUT_LIVE_KEY = """
 SELECT studio_id, id FROM clients c
 WHERE live AND NOT EXISTS (
-    SELECT FROM keys k WHERE k.studio_id = c.studio_id AND k.client_id = c.id AND k.revoked_at IS NULL
-        AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp()))
+    SELECT FROM keys k WHERE k.studio_id = c.studio_id AND k.client_id = c.id
+        AND least(k.revoked_at, k.expires_at, 'infinity') > clock_timestamp() - $1::interval)
 LIMIT 100
 """
 
 
+# Until then another replica may still accept the last key.
+REFUSED_AFTER = timedelta(seconds=2)
+
+
 async def without_live_key(conn: Connection) -> list[tuple[str, str]]:
-    return [(row["studio_id"], row["id"]) for row in await conn.fetch(WITHOUT_LIVE_KEY)]
+    """And without one that any replica accepts."""
+    return [(row["studio_id"], row["id"]) for row in await conn.fetch(WITHOUT_LIVE_KEY, REFUSED_AFTER)]
 
 
 async def mark_inactive(conn: Connection, studio_id: str, client_id: str) -> None:

@@ -106,7 +106,7 @@ async def record_use(conn: Connection, used: dict[str, datetime]) -> None:
 
 FOR_CACHE = """
 SELECT k.id, k.studio_id, k.client_id, k.name, k.secret_hash, k.scopes, k.location_ids, k.expires_at,
-    k.revoked_at, c.rate, c.burst
+    k.revoked_at, c.rate, c.burst, c.hold_share
 FROM keys k JOIN clients c ON c.studio_id = k.studio_id AND c.id = k.client_id
 WHERE k.id = ANY ($1::uuid[])
 """

@@ -7,6 +7,8 @@ from shared.db.database import Connection
 # Each condition has an index.
 OLD: Final = (
     ("requests", "at < clock_timestamp() - interval '7 days'"),
+    ("request_minutes", "minute < clock_timestamp() - interval '7 days'"),
+    ("status_history", "at < clock_timestamp() - interval '1 hour'"),
     ("key_usage", "hour < clock_timestamp() - interval '31 days'"),
     ("console_sessions", "expires_at < clock_timestamp()"),
     ("console_sessions", "secret_hash IS NULL AND link_expires_at < clock_timestamp()"),

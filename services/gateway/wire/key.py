@@ -75,6 +75,12 @@ class KeyRevoke(Body, frozen=True, kw_only=True):
     with_endpoints: bool = False
 
 
+HoldShare = Annotated[
+    float,
+    Meta(ge=0, le=1, description="The part of a class's seats that it may hold at once; null: a third."),
+]
+
+
 class Client(Resource, kw_only=True):
     id: Id
     object: Literal["client"] = "client"
@@ -82,12 +88,14 @@ class Client(Resource, kw_only=True):
     name: str
     rate: float
     burst: int
+    hold_share: HoldShare | None
     created_at: Instant
 
 
 class ClientSet(Body, frozen=True, kw_only=True):
     rate: Annotated[float, Meta(gt=0, le=1_000_000)] | UnsetType = UNSET
     burst: Annotated[int, Meta(ge=1, le=10_000_000)] | UnsetType = UNSET
+    hold_share: HoldShare | UnsetType | None = UNSET
 
 
 StaffRole = Literal["staff", "manager"]

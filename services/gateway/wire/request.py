@@ -4,9 +4,11 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from shared.wire import Body, Id, Instant, Order, PageQuery, Resource
+from shared.http.caller import Role
+from shared.wire import Body, Id, Instant, Order, PageQuery, Query, Resource
 
 Source = Literal["key", "console"]
+_Filter = Annotated[str, Meta(max_length=200)] | None
 
 
 class LoggedRequest(Resource, kw_only=True):
@@ -22,7 +24,49 @@ class LoggedRequest(Resource, kw_only=True):
     error_code: str | None
     duration_ms: float
     key_id: Id
+    key_name: str
+    key_prefix: str
     source: Source
+
+
+class ClientRequest(LoggedRequest, kw_only=True):
+    """A request as operators see it."""
+
+    studio_id: Id
+    client_id: Id
+    client_name: str
+
+
+RequestWindow = Literal["1h", "24h", "7d"]
+
+
+class RequestBar(Resource, kw_only=True):
+    """The requests of one part of the window, by the class of their status."""
+
+    at: Instant
+    status_2xx: int = 0
+    status_3xx: int = 0
+    status_4xx: int = 0
+    status_5xx: int = 0
+    p95_ms: float | None = None
+
+
+class RequestCounts(Resource, kw_only=True):
+    object: Literal["request_counts"] = "request_counts"
+    window: RequestWindow
+    bar_seconds: int
+    p95_ms: float | None
+    data: list[RequestBar]
+
+
+class CountsQuery(Query, frozen=True, kw_only=True):
+    window: Annotated[RequestWindow, Meta(description="How far back.")] = "24h"
+    source: Annotated[Source, Meta(description="Requests made with a key, or those of a console.")] = "key"
+
+
+class ClientCountsQuery(CountsQuery, frozen=True, kw_only=True):
+    client: Annotated[_Filter, Meta(description="The client, by name or id. Needed.")] = None
+    studio: Annotated[str | None, Meta(description="The client's studio, by slug or id.")] = None
 
 
 class RequestsQuery(PageQuery, frozen=True, kw_only=True):
@@ -50,14 +94,48 @@ class AuditEntry(Resource, kw_only=True):
     object: Literal["audit_entry"] = "audit_entry"
     at: Instant
     actor: str
+    actor_name: str
+    actor_role: Role
     action: str
     target: str
+    target_name: str | None = None
+    studio_id: Id | None
+    studio_name: str | None
     request_id: str
+    sentence: str = ""
 
 
 class AuditQuery(PageQuery, frozen=True, kw_only=True):
+    studio: Annotated[str | None, Meta(description="Only this studio, by slug or id.")] = None
+    actor: Annotated[_Filter, Meta(description="`operator`, or the id of a staff token.")] = None
+    action: Annotated[_Filter, Meta(description="As it is listed.", examples=["bookings.check-in"])] = None
+    target: Annotated[_Filter, Meta(description="The id of what was changed or made.")] = None
     since: Annotated[Instant | None, Meta(description="Only entries from this time on.")] = None
     order: Order = "asc"
+
+
+class ClientRequestsQuery(RequestsQuery, frozen=True, kw_only=True):
+    studio: Annotated[str | None, Meta(description="Only this studio, by slug or id.")] = None
+    client: Annotated[
+        _Filter, Meta(description="The client, by name or id. Needed unless `request_id` is given.")
+    ] = None
+
+
+class StatusSample(Resource, kw_only=True):
+    """What the status said at one minute. Sums over all services; requests are those of the minute before."""
+
+    at: Instant
+    services: dict[str, str]
+    outbox_waiting: int
+    outbox_age_seconds: float
+    queue_waiting: int
+    parked: int
+    pending_deliveries: int
+    dead_deliveries: int
+    oldest_pending_seconds: float
+    requests: int
+    errors: int
+    p95_ms: float | None
 
 
 class KeyUsage(Resource, kw_only=True):

@@ -12,9 +12,11 @@ from services.webhooks.actions.log_events import make_deliveries
 from services.webhooks.actions.manage_endpoints import use_endpoint
 from services.webhooks.context import Webhooks
 from services.webhooks.errors import EndpointDisabled, RecoveryRunning
+from services.webhooks.rules.visibility import Subscriber
 from services.webhooks.store import event_log, recoveries
 from services.webhooks.store.recoveries import Candidate, RunningRecovery
 from services.webhooks.wire.endpoints import Recovery
+from services.webhooks.wire.health import MissedEvents
 from shared.db.unavailable import is_unavailable
 from shared.http.caller import Caller
 from shared.wire import new_id
@@ -23,6 +25,7 @@ log = structlog.get_logger("recoveries")
 
 BATCH = 200
 MAX_OPEN = 500
+MAX_COUNTED = 5_000
 # How many recoveries advance in one step.
 MAX_PER_STEP = 100
 
@@ -38,6 +41,18 @@ async def start_recovery(service: Webhooks, caller: Caller, endpoint_id: str, si
         recovery = await recoveries.start(conn, caller, new_id(), endpoint_id, since)
     service.recovery_wakeup.notify()
     return recovery
+
+
+async def count_missed(service: Webhooks, caller: Caller, endpoint_id: str, since: datetime) -> MissedEvents:
+    """What a recovery would send, among the next events up to a limit."""
+    async with service.db.connection() as conn:
+        stored = await use_endpoint(conn, caller, endpoint_id)
+        types = frozenset(stored.shown.event_types)
+        subscriber = Subscriber(endpoint_id, caller.studio_id, stored.client_id, types, stored.view)
+        recovery = await recoveries.would_be(conn, subscriber, since)
+        found = await recoveries.next_batch(conn, recovery, MAX_COUNTED + 1) if recovery else []
+    missed = [item for item in found[:MAX_COUNTED] if recovery and _was_missed(item, recovery)]
+    return MissedEvents(count=len(missed), complete=len(found) <= MAX_COUNTED)
 
 
 async def recovery_step(service: Webhooks) -> bool:

@@ -12,10 +12,11 @@ from services.webhooks.dispatcher.in_flight import when_available
 from services.webhooks.dispatcher.lane import Lane
 from services.webhooks.dispatcher.sender import Sender
 from services.webhooks.rules.signing import SecretCipher
-from services.webhooks.store import attempts, lanes
+from services.webhooks.store import attempts, health, lanes
 from shared.background import Wakeup, end_tasks
 from shared.batching import Batcher
 from shared.db.database import Connection, Database
+from shared.percentiles import bucket_of
 from shared.wire import new_id
 
 log = structlog.get_logger("dispatcher")
@@ -62,6 +63,7 @@ class Dispatcher:
         self.releases = self._batched(lanes.release, max_batch=100, max_running=2)
         self.completions = self._batched(attempts.complete, max_batch=256, max_running=1)
         self._running: dict[asyncio.Task[None], Lane] = {}
+        self._attempts: health.Counts = {}
         self._lanes_of_studio: Counter[str] = Counter()
         # The studios that the last claim passed over.
         self._at_limit: set[str] = set()
@@ -148,7 +150,16 @@ class Dispatcher:
         except Exception:
             log.error("lane_failed", endpoint_id=lane.lease.endpoint_id, exc_info=True)
 
+    def count(self, endpoint_id: str, *, succeeded: bool, milliseconds: float) -> None:
+        key = endpoint_id, int(time.time()) // 3600 * 3600, bucket_of(milliseconds)
+        self._attempts.setdefault(key, [0, 0])[not succeeded] += 1
+
     async def renew(self) -> bool:
+        """Also adds the attempts that were counted. Counts that cannot be written are lost."""
+        counts, self._attempts = self._attempts, {}
+        if counts:
+            async with self.database.connection() as conn:
+                await health.add(conn, counts)
         leases = [lane.lease for lane in self._running.values()]
         if leases:
             async with self.database.connection() as conn:

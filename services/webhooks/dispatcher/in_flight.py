@@ -192,6 +192,8 @@ class InFlight:
         done = Completed(self._lease, due, verdict, msgspec.json.encode(attempt).decode())
         written = await self._resources.completions.submit(done)
         report_attempt(done, sent)
+        succeeded, milliseconds = sent.outcome.succeeded, sent.duration_ms
+        self._resources.count(self._lease.endpoint_id, succeeded=succeeded, milliseconds=milliseconds)
         self._prefetch.held.discard(due.id)
         if not written:
             # Another dispatcher owns the lane now, so this one stops without another query.

@@ -16,7 +16,7 @@ CREATE TABLE events (
     created_at  timestamptz NOT NULL,
     body        bytea       NOT NULL,
     traceparent text,       -- of the call that caused it, so that its deliveries belong to the same trace
-    moved_to    uuid,       -- where its resource is now that has left the location; null if nowhere
+    moved_to    uuid,       -- the other location of a resource that has moved; null if it has none
     request_id  text,       -- of the call that caused it
     PRIMARY KEY (studio_id, id, created_at)
 ) PARTITION BY RANGE (created_at);
@@ -87,6 +87,21 @@ CREATE TABLE lanes (
     FOREIGN KEY (studio_id, endpoint_id) REFERENCES endpoints (studio_id, id) ON DELETE CASCADE
 ) WITH (fillfactor = 50);
 CREATE INDEX lanes_due ON lanes (due_at) WHERE due_at < 'infinity';
+CREATE INDEX lanes_failing ON lanes (failing_since) WHERE failing_since IS NOT NULL;
+
+-- Attempts of each endpoint by the hour and by how long they took (shared/percentiles.py), for a day. Dispatchers add what
+-- they have counted in memory every few seconds.
+CREATE TABLE attempt_hours (
+    studio_id   uuid        NOT NULL,
+    endpoint_id uuid        NOT NULL,
+    hour        timestamptz NOT NULL,
+    bucket      smallint    NOT NULL,
+    succeeded   integer     NOT NULL,
+    failed      integer     NOT NULL,
+    PRIMARY KEY (studio_id, endpoint_id, hour, bucket),
+    FOREIGN KEY (studio_id, endpoint_id) REFERENCES endpoints (studio_id, id) ON DELETE CASCADE
+);
+CREATE INDEX attempt_hours_by_age ON attempt_hours (hour);
 
 -- In the week of their event, with which they go. `step` is the place in the retry schedule (0: a first attempt); a
 -- manual retry sets it back to 0. `erased`: the event's person was erased, so no response to it is stored any more, not

@@ -18,10 +18,10 @@ from services.webhooks.actions.manage_endpoints import (
     send_test,
     use_endpoint,
 )
-from services.webhooks.actions.recover import start_recovery
+from services.webhooks.actions.recover import count_missed, start_recovery
 from services.webhooks.context import Webhooks
 from services.webhooks.errors import EndpointDisabled, RecoveryRunning, TooManyEndpoints
-from services.webhooks.store import deliveries, endpoints, recoveries
+from services.webhooks.store import deliveries, endpoints, health, recoveries
 from services.webhooks.wire.endpoints import (
     DeliveriesQuery,
     Delivery,
@@ -36,6 +36,7 @@ from services.webhooks.wire.endpoints import (
     RotateSecret,
     StudioDeliveriesQuery,
 )
+from services.webhooks.wire.health import EndpointHealth, HealthQuery, MissedEvents, MissedQuery
 from shared.errors import InsufficientScope, NotFound
 from shared.http.pages import Page, page_of
 from shared.http.routes import Call, Routes
@@ -160,6 +161,36 @@ async def test(service: Webhooks, call: Call[None, None]) -> Delivery:
 )
 async def recover(service: Webhooks, call: Call[None, Recover]) -> Recovery:
     return await start_recovery(service, call.caller, call.path["endpoint_id"], call.body.since)
+
+
+@ROUTES.add(
+    "GET",
+    f"{ONE}/missed-events",
+    "Count what a recovery would send",
+    description="Among the first 5,000 events since then.",
+    errors=(NotFound, InsufficientScope),
+)
+@STAFF.add("GET", f"{ONE}/missed-events", "Count what a recovery would send", errors=(NotFound,))
+async def get_missed(service: Webhooks, call: Call[MissedQuery, None]) -> MissedEvents:
+    return await count_missed(service, call.caller, call.path["endpoint_id"], call.query.since)
+
+
+@ROUTES.add(
+    "GET",
+    "/webhook-health",
+    "List how your endpoints are doing",
+    description="A word for each, attempts by the hour, the last error, and when the next attempt is due.",
+    errors=(NotFound,),
+)
+@STAFF.add("GET", "/webhook-health", "List how a studio's endpoints are doing", errors=(NotFound,))
+async def list_health(service: Webhooks, call: Call[HealthQuery, None]) -> Page[EndpointHealth]:
+    async with service.db.connection() as conn:
+        if call.query.endpoint_id is not None:
+            own = [(await get_endpoint(conn, call.caller, call.query.endpoint_id)).shown]
+        else:
+            own = await endpoints.list_own(conn, call.caller, call.query.cursor, call.query.limit + 1)
+        found = await health.of_endpoints(conn, call.caller, [one.id for one in own])
+    return page_of(found, call.query.limit)
 
 
 @ROUTES.add(

@@ -4,7 +4,7 @@ from services.webhooks.actions.erase_person import erase_person
 from services.webhooks.actions.manage_endpoints import disable_revoked
 from services.webhooks.actions.operator_repairs import advance_sequences, requeue_parked
 from services.webhooks.context import Webhooks
-from services.webhooks.store import deliveries, parked
+from services.webhooks.store import deliveries, health, parked
 from services.webhooks.wire.endpoints import ClientRevoked, Count, KeyRevoked
 from services.webhooks.wire.operators import (
     AdvanceSequences,
@@ -22,6 +22,7 @@ from shared.errors import NotFound, Unavailable
 from shared.events.bus import QUEUES, BusError, Queue
 from shared.events.outbox import backlog
 from shared.http.idempotency.look_up import look_up_route
+from shared.http.names import names_route
 from shared.http.routes import Call, Routes
 from shared.transfer.routes import erase_route
 
@@ -97,7 +98,11 @@ async def key_revoked(service: Webhooks, call: Call[None, KeyRevoked]) -> Count:
     return Count(await disable_revoked(service, call.body.studio_id, key_id=call.body.key_id))
 
 
-ROUTES += [erase_route(erase_person, Erased), look_up_route()]
+NAMES = {
+    "webhook-endpoints": "SELECT t.id, coalesce(nullif(t.description, ''), t.url) FROM endpoints t",
+    "webhook-deliveries": "SELECT t.id, t.event_type FROM deliveries t",
+}
+ROUTES += [erase_route(erase_person, Erased), look_up_route(), names_route(NAMES)]
 
 
 @ROUTES.add(
@@ -113,6 +118,7 @@ async def status(service: Webhooks, call: Call[None, None]) -> WebhooksStats:
     async with service.db.connection() as conn:
         waiting = await backlog(conn)
         counts = await deliveries.counts(conn)
+        failing = await health.failing(conn)
     return WebhooksStats(
         outbox_waiting=waiting.waiting,
         outbox_overdue=waiting.overdue,
@@ -122,4 +128,5 @@ async def status(service: Webhooks, call: Call[None, None]) -> WebhooksStats:
         dead_deliveries=counts["dead"],
         oldest_pending_seconds=counts["oldest"],
         running_recoveries=counts["recoveries"],
+        failing_endpoints=failing,
     )

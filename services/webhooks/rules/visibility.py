@@ -8,6 +8,7 @@ from shared.events.event import Audience, Kind
 from shared.events.kinds import KINDS
 
 SEPARATOR = "+"
+ONE_SIDE = (Audience.LEFT_LOCATION, Audience.CAME_TO_LOCATION)
 
 
 class Channel(Struct, frozen=True):
@@ -57,7 +58,10 @@ class View(Struct, frozen=True):
             return False
         if self.location_ids is None or not found.kind.location_bound:
             return True
-        if found.audience is Audience.LEFT_LOCATION and moved_to in self.location_ids:
+        sees_other = moved_to in self.location_ids
+        if found.audience in ONE_SIDE and sees_other:
+            return False
+        if found.audience is Audience.BOTH_LOCATIONS and not sees_other:
             return False
         return location_id is not None and location_id in self.location_ids
 
@@ -73,6 +77,10 @@ class View(Struct, frozen=True):
                 return channel.kind.resource == "form" and "forms:write" not in self.scopes
             case Audience.LEFT_LOCATION:
                 return channel.kind.location_bound and self.location_ids is not None
+            case Audience.CAME_TO_LOCATION:
+                return channel.kind.tells_origin and self.location_ids is not None
+            case Audience.BOTH_LOCATIONS:
+                return channel.kind.tells_origin
 
 
 EVERYTHING = View(frozenset(scope for kind in KINDS.values() for scope in kind.scopes), None)

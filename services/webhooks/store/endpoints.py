@@ -98,9 +98,8 @@ ORDER BY created_at, id LIMIT $6
 
 
 async def list_own(conn: Connection, caller: Caller, cursor: str | None, limit: int) -> list[Endpoint]:
-    own = _own(caller)
-    after = await start_after(conn, PLACE, cursor, *own)
-    return [_stored(row).shown for row in await conn.fetch(LIST, *own, *after, limit)]
+    after = await start_after(conn, PLACE, cursor, *_own(caller))
+    return [_stored(row).shown for row in await conn.fetch(LIST, *_own(caller), *after, limit)]
 
 
 VIEWS = f"SELECT id, scopes, location_ids FROM endpoints WHERE {OWN}"  # noqa: S608

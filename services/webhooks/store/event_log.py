@@ -6,11 +6,12 @@ from datetime import datetime
 import asyncpg
 from msgspec import Struct
 
-from services.webhooks.rules.visibility import EVERYTHING, View
+from services.webhooks.rules.visibility import EVERYTHING, SEPARATOR, View
 from shared.db.database import Connection, columns
 from shared.errors import InvalidCursor
 from shared.events.anonymize import person_in
 from shared.events.envelope import Envelope
+from shared.events.event import Audience
 from shared.http.caller import Caller
 from shared.http.pages import resolve_cursor
 
@@ -179,9 +180,12 @@ async def oldest(conn: Connection, caller: Caller) -> int | None:
     return found
 
 
+# An event of a move is for keys that see both locations, or for those that see one.
+_FOR_BOTH = f"type LIKE '%{SEPARATOR}{Audience.BOTH_LOCATIONS}'"
+_RIGHT_SIDE = f"(moved_to IS NULL AND NOT {_FOR_BOTH} OR (moved_to = ANY ($9::uuid[])) = ({_FOR_BOTH}))"
 # One index scan up to the limit per channel, and per permitted location for location-bound ones. A move
 # between two permitted locations is shown once, by the event at the second.
-BY_KIND = """
+BY_KIND = f"""
 SELECT found.id, found.sequence, found.body FROM (
     SELECT e.* FROM unnest($3::text[]) AS channel CROSS JOIN LATERAL (
         SELECT id, sequence, body FROM events
@@ -193,19 +197,19 @@ SELECT found.id, found.sequence, found.body FROM (
         SELECT id, sequence, body FROM events
         WHERE studio_id = $1 AND location_id = place.location AND type = place.channel AND sequence > $2
           AND sequence <= $10
-          AND (moved_to IS NULL OR moved_to <> ALL ($9::uuid[]))
+          AND {_RIGHT_SIDE}
         ORDER BY sequence LIMIT $4) AS e
 ) AS found ORDER BY found.sequence LIMIT $4
-"""
+"""  # noqa: S608
 # The same for a few events: cheaper than a scan for each channel.
-BY_SEQUENCE = """
+BY_SEQUENCE = f"""
 SELECT id, sequence, body FROM events
 WHERE studio_id = $1 AND sequence > $2 AND sequence <= $10
   AND (type = ANY($3::text[]) AND (client_id IS NULL OR client_id = $5 OR $6)
        OR type = ANY($7::text[]) AND location_id = ANY($8::uuid[])
-          AND (moved_to IS NULL OR moved_to <> ALL ($9::uuid[])))
+          AND {_RIGHT_SIDE})
 ORDER BY sequence LIMIT $4
-"""
+"""  # noqa: S608
 BY_REQUEST = BY_SEQUENCE.replace("ORDER BY", "AND request_id = $11 ORDER BY")
 SHORT = 400
 

@@ -33,6 +33,20 @@ async def start(
     return Recovery(**row)
 
 
+BOUNDS = """
+SELECT coalesce((SELECT min(sequence) - 1 FROM events WHERE studio_id = $1 AND created_at >= $2),
+                last_sequence) AS after_sequence, last_sequence AS until_sequence
+FROM event_counters WHERE studio_id = $1
+"""
+
+
+async def would_be(conn: Connection, subscriber: Subscriber, since: datetime) -> "RunningRecovery | None":
+    """A recovery that is not started. None for a studio without events."""
+    row = await conn.fetchrow(BOUNDS, subscriber.studio_id, since)
+    place = {"studio_id": subscriber.studio_id, "id": "", "since": since, "subscriber": subscriber}
+    return msgspec.convert(dict(row) | place, RunningRecovery) if row else None
+
+
 GET = f"SELECT {COLUMNS} FROM recoveries WHERE studio_id = $1 AND endpoint_id = $2 AND id = $3"  # noqa: S608
 
 

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from services.webhooks.wire.health import EndpointHealth
 from shared.wire import Body, Id, Query
 
 
@@ -55,6 +56,7 @@ class WebhooksStats(Struct, kw_only=True):
     dead_deliveries: int
     oldest_pending_seconds: float
     running_recoveries: int
+    failing_endpoints: list[EndpointHealth]
 
 
 class Erased(Struct, kw_only=True):

@@ -33,7 +33,7 @@ async def running(node: Node, system: System) -> AsyncIterator[tuple[Client, sub
 
 
 async def test_a_booking_page_books_once_and_stays_up_to_date(node: Node, system: System) -> None:
-    """List, book, refuse, wait, cancel; the copy follows, and a webhook that is not ours is refused."""
+    """List, hold, confirm, refuse, wait, cancel; the copy follows, and a webhook that is not ours is refused."""
     studio = bookable(seats=1)
     await system.import_lines(studio.lines)
     [class_id] = studio.class_ids
@@ -45,8 +45,12 @@ async def test_a_booking_page_books_once_and_stays_up_to_date(node: Node, system
             for _ in range(2)
         ]
         assert twice[0] == twice[1]
-        assert twice[0]["status"] == "confirmed"
+        assert twice[0]["status"] == "held"
         await free_seats(page, 0)
+        paid = await page.put(f"/bookings/{twice[0]['id']}")
+        assert (paid.status, paid.json()["status"]) == (200, "confirmed")
+        again = await page.put(f"/bookings/{twice[0]['id']}")
+        assert (again.status, again.json()["code"]) == (409, "booking_not_held")
         ben = ada | {"email": "ben@example.com", "first_name": "Ben"}
         full = await page.post("/bookings", ben)
         assert (full.status, full.json()["code"]) == (409, "class_full")

@@ -13,6 +13,7 @@ from shared.db.database import Connection, Database
 class Stage(StrEnum):
     CLAIMED = "claimed"
     DECIDED = "decided"
+    HALF_WRITTEN = "half_written"
     WRITTEN = "written"
     COMMITTED = "committed"
 
@@ -47,6 +48,9 @@ class FaultyConnection:
             if self._fatal is Stage.DECIDED and any(text in sql for text in WRITES):
                 self._fail()
             result = await method(sql, *args, **options)
+            # A move writes one class after the other.
+            if self._fatal is Stage.HALF_WRITTEN and any(text in sql for text in WRITES):
+                self._fail()
             if self._fatal is Stage.CLAIMED and any(text in sql for text in CLAIMS):
                 self._fail()
             return result

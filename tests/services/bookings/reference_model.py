@@ -1,10 +1,12 @@
 """A reference model of a studio: what the service must do, written independently of how it does it."""
 
+import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 Outcome = tuple[str, int | str | None]
+LIVE = ("held", "confirmed", "checked_in", "waitlisted")
 
 
 @dataclass
@@ -22,6 +24,14 @@ class Booking:
     charged: int = 0
     promoted_late: bool = False
     spot: int | None = None
+    # A hold, or one that was never confirmed. `run_out`: its time is over, but nobody has written it yet.
+    only_held: bool = False
+    began_held: bool = False
+    run_out: bool = False
+
+    @property
+    def shown(self) -> str:
+        return "expired" if self.run_out else self.status
 
 
 @dataclass
@@ -61,7 +71,10 @@ class Studio:
 
     def note_availability(self) -> None:
         """What partners know now; an import without events changes it silently."""
-        self.known_full = [len(self.seated(c)) >= course.capacity for c, course in enumerate(self.courses)]
+        self.known_full = [
+            len(self.seated(c)) + len(self.held(c)) >= course.capacity
+            for c, course in enumerate(self.courses)
+        ]
 
     def tell_availability(self) -> None:
         """At the end of every operation. The event of a cancelled class contains its counts."""
@@ -77,6 +90,37 @@ class Studio:
             for n, b in enumerate(self.bookings)
             if b.course == course and b.status in ("confirmed", "checked_in")
         ]
+
+    def held(self, course: int) -> list[int]:
+        """Also those that have run out and that nobody has ended yet."""
+        return [n for n, b in enumerate(self.bookings) if b.course == course and b.status == "held"]
+
+    def live_holds(self, course: int) -> list[int]:
+        return [n for n in self.held(course) if not self.bookings[n].run_out]
+
+    def has_run_out(self, course: int) -> bool:
+        return self.held(course) != self.live_holds(course)
+
+    def end_run_out(self, course: int) -> None:
+        """What every operation that takes place in the class begins with."""
+        for n in self.held(course):
+            if self.bookings[n].run_out:
+                self.expire_hold(n)
+
+    def expire_hold(self, n: int) -> None:
+        self.bookings[n].status, self.bookings[n].run_out = "expired", False
+        self.events.append(("booking.expired", n))
+
+    def settle(self, c: int) -> None:
+        """An operation of its own, before another one or by the loop: the seats go to the waitlist."""
+        if self.has_run_out(c):
+            self.end_run_out(c)
+            self.promote_waitlist(c)
+            self.renumber_waitlist(c)
+            self.tell_availability()
+
+    def taken(self, course: int) -> int:
+        return len(self.seated(course)) + len(self.held(course))
 
     def queue(self, course: int) -> list[int]:
         waiting = [
@@ -100,23 +144,20 @@ class Studio:
             person.credits -= course.cost
 
     def free_spot(self, course: int) -> int | None:
-        taken = {self.bookings[n].spot for n in self.seated(course)}
+        taken = {self.bookings[n].spot for n in (*self.seated(course), *self.held(course))}
         return next((spot for spot in range(self.courses[course].spots) if spot not in taken), None)
 
-    def book(self, c: int, p: int, *, join: bool) -> Outcome:
+    def book(self, c: int, p: int, *, join: bool, hold: bool = False) -> Outcome:
+        self.settle(c)
         course, person = self.courses[c], self.people[p]
-        if course.status != "scheduled" or course.started or not course.visible:
-            return "class_not_bookable", course.status if course.status != "scheduled" else (
-                "started" if course.started else "hidden"
-            )
-        live = self.live_of(c, p)
-        if live is not None:
-            waits = self.bookings[live].status == "waitlisted"
-            return "already_waitlisted" if waits else "already_booked", live
-        if self.why_not_eligible(course, person):
+        if refused := self._not_bookable(c) or self._already(c, p):
+            return refused
+        if "member_suspended" in (why := self.why_not_eligible(course, person)) or (why and not hold):
             return "member_not_eligible", None
         waiting = len(self.queue(c))
-        if len(self.seated(c)) + waiting < course.capacity:
+        if self.taken(c) + waiting < course.capacity:
+            if hold:
+                return self._hold(c, p)
             booking = Booking(c, p, "confirmed", spot=self.free_spot(c))
             self.charge(booking)
             self.bookings.append(booking)
@@ -133,6 +174,58 @@ class Studio:
         self.events.append(("booking.created", len(self.bookings) - 1))
         self.events.append(("waitlist.updated", len(self.entries) - 1))
         return "waitlisted", waiting + 1
+
+    def _not_bookable(self, c: int) -> Outcome | None:
+        course = self.courses[c]
+        if course.status != "scheduled" or course.started or not course.visible:
+            return "class_not_bookable", course.status if course.status != "scheduled" else (
+                "started" if course.started else "hidden"
+            )
+        return None
+
+    def _already(self, c: int, p: int) -> Outcome | None:
+        live = self.live_of(c, p)
+        if live is None:
+            return None
+        kinds = {"waitlisted": "already_waitlisted", "held": "already_held"}
+        return kinds.get(self.bookings[live].status, "already_booked"), live
+
+    def _hold(self, c: int, p: int) -> Outcome:
+        """All holds of a run are made within a day, and its client may hold all seats of a class."""
+        if len([b for b in self.bookings if (b.course, b.person) == (c, p) and b.began_held]) >= 2:
+            return "too_many_holds", None
+        self.bookings.append(Booking(c, p, "held", spot=self.free_spot(c), only_held=True, began_held=True))
+        self.events.append(("booking.held", len(self.bookings) - 1))
+        return "held", None
+
+    def confirm(self, n: int) -> Outcome:
+        """A refusal leaves everything as it was, also what the operation would have begun with."""
+        before = pickle.dumps((self.people, self.bookings, self.entries, self.events))
+        outcome = self._confirm(n)
+        if outcome[0] != "confirmed":
+            self.people, self.bookings, self.entries, self.events = pickle.loads(before)
+        return outcome
+
+    def _confirm(self, n: int) -> Outcome:
+        booking = self.bookings[n]
+        c, course, person = booking.course, self.courses[booking.course], self.people[booking.person]
+        if not booking.only_held or booking.status == "cancelled":
+            return "booking_not_held", None
+        self.end_run_out(c)
+        self.promote_waitlist(c)
+        late = booking.status == "expired"
+        if late and (refused := self._not_bookable(c) or self._already(c, booking.person)):
+            return refused
+        if self.why_not_eligible(course, person):
+            return "member_not_eligible", None
+        spot_taken = booking.spot is not None and self.spot_is_taken(c, booking.spot)
+        if late and (self.taken(c) >= course.capacity or self.queue(c) or spot_taken):
+            return "hold_expired", None
+        booking.status, booking.only_held = "confirmed", False
+        self.charge(booking)
+        self.events.append(("booking.created", n))
+        self.renumber_waitlist(c)
+        return "confirmed", None
 
     def leave(self, entry: int, status: str) -> None:
         """Keeps the position; `renumber_waitlist` comes at the end of every operation."""
@@ -153,8 +246,9 @@ class Studio:
         course = self.courses[booking.course]
         if booking.status == "cancelled":
             return "booking_already_cancelled", None
-        if booking.status not in ("confirmed", "waitlisted") or course.started:
-            return "booking_not_cancellable", booking.status
+        if booking.shown not in ("held", "confirmed", "waitlisted") or course.started:
+            return "booking_not_cancellable", booking.shown
+        self.end_run_out(booking.course)
         late = course.late and booking.status == "confirmed" and not booking.promoted_late
         lost = booking.charged if late and self.forfeit else 0
         self.release(n, lost)
@@ -175,7 +269,7 @@ class Studio:
         if course.status != "scheduled" or course.started:
             return
         for entry in self.queue(c):
-            if len(self.seated(c)) >= course.capacity:
+            if self.taken(c) >= course.capacity:
                 return
             n = self.entries[entry].booking
             booking = self.bookings[n]
@@ -194,6 +288,7 @@ class Studio:
         if self.courses[c].capacity != capacity:
             self.events.append(("class.updated", c))
         self.courses[c].capacity = capacity
+        self.end_run_out(c)
         self.promote_waitlist(c)
         self.renumber_waitlist(c)
         return True
@@ -203,8 +298,9 @@ class Studio:
         if course.status != "scheduled":
             return False
         course.status = "cancelled"
+        self.end_run_out(c)
         for n, booking in enumerate(self.bookings):
-            if booking.course == c and booking.status in ("confirmed", "checked_in", "waitlisted"):
+            if booking.course == c and booking.status in LIVE:
                 self.release(n, 0)
         self.events.append(("class.cancelled", c))
         return True
@@ -212,6 +308,8 @@ class Studio:
     def start_course(self, c: int) -> None:
         self.courses[c].started = True
         self.events.append(("class.updated", c))
+        for n in self.held(c):
+            self.expire_hold(n)
         for entry in self.queue(c):
             self.entries[entry].status = "expired"
             self.bookings[self.entries[entry].booking].status = "expired"
@@ -226,6 +324,8 @@ class Studio:
         course = self.courses[booking.course]
         if course.status == "cancelled" or (status == "no_show" and not course.started):
             return False
+        if booking.status != "no_show" or self.live_of(booking.course, booking.person) is None:
+            self.end_run_out(booking.course)
         if booking.status == "no_show":
             if self.live_of(booking.course, booking.person) is not None:
                 return False
@@ -237,15 +337,57 @@ class Studio:
         self.renumber_waitlist(booking.course)
         return True
 
+    def move(self, n: int, c: int) -> Outcome:
+        """The fee and what is forfeited. A refusal leaves everything as it was."""
+        before = pickle.dumps((self.people, self.bookings, self.entries, self.events))
+        outcome = self._move(n, c)
+        if outcome[0] not in ("assessed", "none"):
+            self.people, self.bookings, self.entries, self.events = pickle.loads(before)
+        return outcome
+
+    def _move(self, n: int, c: int) -> Outcome:
+        booking = self.bookings[n]
+        left, person = booking.course, self.people[booking.person]
+        old, new = self.courses[left], self.courses[c]
+        if booking.status != "confirmed" or old.started:
+            return "booking_not_movable", None
+        if c == left:
+            return "same_class", None
+        self.end_run_out(left)
+        self.end_run_out(c)
+        self.promote_waitlist(c)
+        if refused := self._not_bookable(c) or self._already(c, booking.person):
+            return refused
+        late = old.late and not booking.promoted_late
+        lost = booking.charged if late and self.forfeit else 0
+        back = booking.charged - lost
+        if self.why_not_eligible(new, replace(person, credits=person.credits + back)):
+            return "member_not_eligible", None
+        if self.taken(c) + len(self.queue(c)) >= new.capacity:
+            return "class_full", None
+        person.credits += back
+        booking.spot, booking.course = self.free_spot(c), c
+        booking.charged, booking.promoted_late, booking.began_held = 0, False, False
+        self.charge(booking)
+        self.events.append(("booking.rescheduled", n))
+        self.promote_waitlist(left)
+        self.renumber_waitlist(left)
+        self.renumber_waitlist(c)
+        return "assessed" if late and self.fee else "none", lost
+
     def live_of(self, c: int, p: int) -> int | None:
-        live = ("confirmed", "checked_in", "waitlisted")
-        mine = [n for n, b in enumerate(self.bookings) if (b.course, b.person) == (c, p) and b.status in live]
+        mine = [
+            n
+            for n, b in enumerate(self.bookings)
+            if (b.course, b.person) == (c, p) and b.status in LIVE and not b.run_out
+        ]
         return mine[0] if mine else None
 
     def spot_is_taken(self, c: int, spot: int) -> bool:
-        return any(self.bookings[n].spot == spot for n in self.seated(c))
+        return any(self.bookings[n].spot == spot for n in (*self.seated(c), *self.held(c)))
 
     def import_seat(self, c: int, p: int) -> bool:
+        self.settle(c)
         if self.live_of(c, p) is not None:
             return False
         with self._importing(c):
@@ -253,6 +395,7 @@ class Studio:
         return True
 
     def import_waiter(self, c: int, p: int, position: int) -> bool:
+        self.settle(c)
         if self.live_of(c, p) is not None:
             return False
         with self._importing(c):
@@ -267,6 +410,8 @@ class Studio:
 
     def import_class(self, c: int, capacity: int, *, cancelled: bool) -> None:
         course = self.courses[c]
+        if capacity == course.capacity and not (cancelled and course.status != "cancelled"):
+            return
         with self._importing(c):
             course.capacity = capacity
             if cancelled:
@@ -278,6 +423,7 @@ class Studio:
 
         Imported positions come first; then promotion, or release of all bookings of a cancelled class.
         """
+        self.settle(c)
         before = len(self.events)
         yield
         entries = self.entries
@@ -294,7 +440,7 @@ class Studio:
             entries[n].position = position
         if self.courses[c].status == "cancelled":
             for n, booking in enumerate(self.bookings):
-                if booking.course == c and booking.status in ("confirmed", "checked_in", "waitlisted"):
+                if booking.course == c and booking.status in LIVE:
                     self.release(n, 0)
         else:
             self.promote_waitlist(c)

@@ -6,8 +6,10 @@ from typing import Any, ClassVar
 
 import hypothesis.strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from msgspec import structs
 
 from services.bookings.actions.due_work import expire_waitlists
+from services.bookings.actions.end_holds import end_holds
 from services.bookings.context import Bookings
 from shared.wire import new_id
 from tests.services.bookings.reference_model import Booking, Course, Outcome, Person, Studio
@@ -27,9 +29,11 @@ from tests.services.bookings.studio_client import Reply, StudioClient
 
 MEMBERSHIPS = ("active", "active", "active", "paused", "past_due", None)
 PICK = st.integers(0, 999)
+RUN_OUT = "UPDATE bookings SET held_until = clock_timestamp() WHERE id = $1"
 SHARES = {
+    "hold": 5, "confirm": 4, "run_out": 3, "end_holds": 1,
     "join": 6, "book": 2, "cancel_a_wanted_seat": 4, "cancel": 2, "make_someone_ineligible": 3,
-    "pause_or_resume": 1, "change_capacity": 2, "purchase": 1, "record_attendance": 2, "replay": 1,
+    "pause_or_resume": 1, "change_capacity": 2, "purchase": 1, "record_attendance": 2, "replay": 1, "move": 5,
     "end_class": 2, "import_seat": 2, "import_waiter": 3, "import_cancellation": 3, "import_class": 2,
 }  # fmt: skip
 ACTS = [act for act, share in SHARES.items() for _ in range(share)]
@@ -56,7 +60,8 @@ class StudioMachine(ImportActs, RuleBasedStateMachine):
     def open_studio(
         self, memberships: list[Any], capacities: list[int], waitlist_capacity: int | None, forfeit: bool
     ) -> None:
-        self.client = StudioClient.for_new_studio(self.service)
+        client = StudioClient.for_new_studio(self.service)
+        self.client = StudioClient(self.service, structs.replace(client.caller, hold_share="1"))
         people = [
             Person(credits, membership, odd and membership is None)
             for membership, credits, odd in memberships
@@ -132,14 +137,27 @@ class StudioMachine(ImportActs, RuleBasedStateMachine):
     def join(self, c: int, p: int, _: bool) -> None:
         self.book(c, p, True)
 
-    def book(self, c: int, p: int, join: bool) -> None:
+    def hold(self, c: int, p: int, again: bool) -> None:
+        """`again`: by somebody who has held a seat of the class before."""
+        before = [
+            one for one in self.model.bookings if one.began_held and one.shown in ("expired", "cancelled")
+        ]
+        if again and before:
+            c, p = before[p % len(before)].course, before[p % len(before)].person
+        self.book(c, p, False, hold_seconds=900)
+
+    def book(self, c: int, p: int, join: bool, **hold: Any) -> None:
         c, p = c % len(self.classes), p % len(self.members)
-        body = {"class_id": self.classes[c], "member_id": self.members[p], "join_waitlist": join}
+        body = {"class_id": self.classes[c], "member_id": self.members[p], "join_waitlist": join, **hold}
+        # Who is promoted in the place of a hold that has run out is known to the booking only.
+        unclear = self.model.has_run_out(c) and bool(self.model.queue(c))
         preview = self.wait(self.client.call("POST", "/bookings/preview", body)).json
         reply = self.do("POST", "/bookings", body)
-        outcome, detail = self.model.book(c, p, join=join)
+        outcome, detail = self.model.book(c, p, join=join, hold=bool(hold))
         self.steps[outcome] += 1
-        if outcome in ("confirmed", "waitlisted"):
+        if unclear:
+            preview = {"outcome": outcome, "waitlist_position": detail, "code": outcome}
+        if outcome in ("held", "confirmed", "waitlisted"):
             assert reply.status == 201, reply.body
             self.bookings.append(reply.json["id"])
             assert (reply.json["status"], reply.json["waitlist_position"]) == (outcome, detail)
@@ -151,10 +169,13 @@ class StudioMachine(ImportActs, RuleBasedStateMachine):
                 self.entries.append(next(e["id"] for e in page["data"] if e["status"] == "waiting"))
             return
         assert (reply.status, reply.code, preview["code"]) == (409, outcome, outcome), (reply.body, preview)
+        if hold and outcome == "member_not_eligible":
+            assert reply.details == {"reasons": ["member_suspended"]}
+            return
         self.check_details(outcome, detail, reply, self.model.courses[c], self.model.people[p])
 
     def pick_booking(self, n: int, *, live: bool) -> int:
-        states = ("confirmed", "waitlisted") if live else ()
+        states = ("held", "confirmed", "waitlisted") if live else ()
         wanted = [n for n, held in enumerate(self.model.bookings) if held.status in states]
         return wanted[n % len(wanted)] if wanted else n % len(self.bookings)
 
@@ -201,6 +222,40 @@ class StudioMachine(ImportActs, RuleBasedStateMachine):
             assert receipt["credits_restored"] == charged - receipt["credits_forfeited"]
         else:
             assert (reply.status, reply.code) == (409, outcome[0])
+
+    def confirm(self, n: int, _: int, anything: bool) -> None:
+        """Mostly a hold, in time or too late."""
+        holds = [k for k, booking in enumerate(self.model.bookings) if booking.only_held]
+        if not self.bookings or not (holds or anything):
+            return
+        k = holds[n % len(holds)] if holds and (not anything or n % 3) else n % len(self.bookings)
+        late = self.model.bookings[k].shown == "expired"
+        reply = self.do("POST", f"/bookings/{self.bookings[k]}/confirm")
+        outcome, _detail = self.model.confirm(k)
+        self.steps[f"late confirm {outcome}" if late else f"confirm {outcome}"] += 1
+        if outcome == "confirmed":
+            assert (reply.status, reply.json["status"]) == (200, "confirmed"), reply.body
+        else:
+            assert (reply.status, reply.code) == (409, outcome), reply.body
+
+    def run_out(self, n: int, *_: Any) -> None:
+        """Time passes, and nobody writes anything."""
+        holds = [n for c in range(len(self.classes)) for n in self.model.live_holds(c)]
+        if holds:
+            k = holds[n % len(holds)]
+            self.wait(self.sql(RUN_OUT, self.bookings[k]))
+            self.model.bookings[k].run_out = True
+            self.steps["run out"] += 1
+
+    async def sql(self, statement: str, *args: Any) -> None:
+        async with self.service.db.connection() as conn:
+            await conn.execute(statement, *args)
+
+    def end_holds(self, *_: Any) -> None:
+        """A step of the loop."""
+        self.wait(end_holds(self.service))
+        for c in range(len(self.classes)):
+            self.model.settle(c)
 
     def replay(self, n: int, *_: Any) -> None:
         if not self.requests:
@@ -267,6 +322,33 @@ class StudioMachine(ImportActs, RuleBasedStateMachine):
         moved = self.model.record_attendance(n, status)
         self.steps["record_attendance" if moved else "record_attendance refused"] += 1
         assert (reply.status == 200) == moved, reply.body
+
+    def move(self, n: int, c: int, live: bool) -> None:
+        """Mostly a seat; the preview of every move says what the move does."""
+        if not self.bookings:
+            return
+        seats = [k for k, held in enumerate(self.model.bookings) if held.status == "confirmed"]
+        n = seats[n % len(seats)] if seats and (live or n % 4) else n % len(self.bookings)
+        c %= len(self.classes)
+        path, body = f"/bookings/{self.bookings[n]}/reschedule", {"class_id": self.classes[c]}
+        before: Booking = self.model.bookings[n]
+        left, charged = before.course, before.charged
+        # Who is promoted in the place of a hold that has run out is known to the move only.
+        unclear = self.model.has_run_out(c) and bool(self.model.queue(c))
+        preview = self.wait(self.client.call("POST", f"{path}/preview", body)).json
+        reply = self.do("POST", path, body)
+        outcome, detail = self.model.move(n, c)
+        self.steps["move " + outcome] += 1
+        if outcome not in ("assessed", "none"):
+            assert (reply.status, reply.code) == (409, outcome), reply.body
+            assert unclear or preview["code"] == outcome, preview
+            return
+        terms, booking = reply.json["terms"], self.model.bookings[n]
+        assert unclear or (preview["outcome"], preview["terms"]) == ("rescheduled", terms)
+        assert (terms["late_fee_status"], terms["credits_forfeited"]) == (outcome, detail)
+        assert terms["credits_restored"] == charged - terms["credits_forfeited"]
+        assert reply.json["credits_charged"] == booking.charged
+        assert reply.json["from_class_id"] == self.classes[left]
 
     @invariant()
     def everything_agrees(self) -> None:

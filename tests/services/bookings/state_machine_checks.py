@@ -13,11 +13,19 @@ async def compare(machine: "StudioMachine") -> None:
     client, model = machine.client, machine.model
     classes = {row["id"]: row for row in await client.list_all("/classes")}
     for c, class_id in enumerate(machine.classes):
-        booked, course = len(model.seated(c)), model.courses[c]
+        booked, held, course = len(model.seated(c)), len(model.live_holds(c)), model.courses[c]
         shown = classes[class_id]
-        counts = (shown["capacity"], shown["booked_count"], shown["available_count"], shown["status"])
-        assert counts == (course.capacity, booked, max(0, course.capacity - booked), course.status)
+        counts = (shown["capacity"], shown["booked_count"], shown["held_count"], shown["available_count"])
+        assert counts == (course.capacity, booked, held, max(0, course.capacity - booked - held))
+        assert shown["status"] == course.status
     bookings = {row["id"]: row for row in await client.list_all("/bookings", limit=200)}
+    assert not [
+        n for n, one in enumerate(model.bookings) if one.only_held and machine.bookings[n] in bookings
+    ]
+    for status in ("held", "expired", "cancelled") if any(one.only_held for one in model.bookings) else ():
+        rows = await client.list_all("/bookings", limit=200, status=status)
+        assert {row["status"] for row in rows} <= {status}
+        bookings |= {row["id"]: row for row in rows}
     entries = {row["id"]: row for row in await client.list_all("/waitlist", limit=200)}
     _compare_bookings(machine, bookings)
     _compare_entries(machine, entries)
@@ -38,9 +46,10 @@ def _compare_bookings(machine: "StudioMachine", shown: dict[str, Any]) -> None:
         row = shown[machine.bookings[n]]
         spot = machine.spots[booking.spot] if booking.spot is not None else None
         told = (row["class_id"], row["member_id"], row["status"], row["waitlist_position"])
-        expected = (machine.classes[booking.course], machine.members[booking.person], booking.status)
+        expected = (machine.classes[booking.course], machine.members[booking.person], booking.shown)
         assert told == (*expected, positions.get(n))
         assert row["class_spot_id"] == spot
+        assert (row["held_until"] is not None) == (booking.shown == "held")
 
 
 def _compare_entries(machine: "StudioMachine", shown: dict[str, Any]) -> None:
@@ -67,8 +76,11 @@ async def _compare_events(machine: "StudioMachine", shown: dict[str, dict[str, A
     expected = Counter((kind, ids[kind.split(".")[0]][n]) for kind, n in machine.model.events)
     machine.model.events.clear()
     assert Counter((event["type"], event["resource"]["id"]) for event in events) == expected
+    last = {event["resource"]["id"]: event["id"] for event in events}
     for event in events:
         resource = event["resource"]
-        assert event["data"]["object"] == shown[resource["object"]][resource["id"]]
+        if last[resource["id"]] == event["id"] and not machine.untold:
+            assert event["data"]["object"] == shown[resource["object"]][resource["id"]]
         assert resource["version"] > machine.versions.get(resource["id"], 0)
         machine.versions[resource["id"]] = resource["version"]
+    machine.untold = False

@@ -18,12 +18,15 @@ class ImportActs:
     bookings: list[str]
     entries: list[str]
     requests: list[Any]
+    # This step has changed something without an event, after the events that it did tell.
+    untold: bool = False
     steps: ClassVar[Counter[str]]
 
     def wait(self, work: Any) -> Any:
         raise NotImplementedError
 
     def load(self, taken: bool, *lines: Any) -> None:
+        self.untold = True
         report = self.wait(self.client.import_lines(*lines))
         assert len(report["rejected"]) == (0 if taken else len(lines)), report
 

@@ -127,6 +127,10 @@ class StudioClient:
     async def cancel(self, booking_id: str, *, key: str | None = None, **query: Any) -> Reply:
         return await self.call("DELETE", f"/bookings/{booking_id}", key=key or new_id(), query=query)
 
+    async def move(self, booking_id: str, class_id: str, *, key: str | None = None, **more: Any) -> Reply:
+        body = {"class_id": class_id, **more}
+        return await self.call("POST", f"/bookings/{booking_id}/reschedule", body, key=key or new_id())
+
     async def list_all(self, path: str, **query: Any) -> list[Any]:
         """Every row of a list, page by page."""
         rows: list[Any] = []

@@ -130,3 +130,23 @@ async def test_a_cancellation_killed_at_any_stage_happens_once(
     assert statuses == ["cancelled", "confirmed"]
     told = [event["type"] for event in await client.events()]
     assert (told.count("booking.cancelled"), told.count("booking.confirmed")) == (1, 1)
+
+
+@pytest.mark.parametrize("stage", list(Stage))
+async def test_a_move_killed_at_any_stage_happens_once(
+    client: StudioClient, database_url: str, stage: Stage
+) -> None:
+    """One move, one promotion, one event of each kind; never a seat in both classes or in none."""
+    old, new, people = a_class(), a_class(), [a_member() for _ in range(2)]
+    await client.import_all(old, new, *people)
+    held = await seated(client, old, people)
+    path, body = f"/bookings/{held[0]['id']}/reschedule", {"class_id": new["id"]}
+    assert await killed_and_retried(client, database_url, stage, "POST", path, body) == 200
+    shown = [await client.get_ok(f"/bookings/{booking['id']}") for booking in held]
+    assert [(one["class_id"], one["status"]) for one in shown] == [
+        (new["id"], "confirmed"),
+        (old["id"], "confirmed"),
+    ]
+    assert len(await client.list_all(f"/bookings/{held[0]['id']}/reschedules")) == 1
+    told = [event["type"] for event in await client.events()]
+    assert (told.count("booking.rescheduled"), told.count("booking.confirmed")) == (1, 1)

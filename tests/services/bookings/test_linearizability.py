@@ -1,4 +1,4 @@
-"""Recorded histories of concurrent calls on one class fit the sequential model; planted bugs do not."""
+"""Recorded histories of concurrent calls on two classes fit the sequential model; planted bugs do not."""
 
 import asyncio
 import pickle
@@ -31,7 +31,7 @@ async def service(database_url: str) -> AsyncIterator[Bookings]:
 
 @dataclass
 class Call:
-    """One call on one class: `result` is its response in the model's words, `made` a new booking's id."""
+    """One call: `result` is its response in the model's words, `made` a new booking's id."""
 
     kind: str
     args: tuple[Any, ...]
@@ -55,19 +55,21 @@ class State:
         """Applies the call to the model and returns its response. None if the call is not possible yet."""
         studio, args = self.studio, call.args
         if call.kind == "book":
-            outcome, detail = studio.book(0, args[0], join=args[1])
+            outcome, detail = studio.book(args[2], args[0], join=args[1])
             if call.made is not None and outcome in ("confirmed", "waitlisted"):
                 self.ids[call.made] = len(studio.bookings) - 1
             return outcome, detail if outcome == "waitlisted" else None
         if call.kind == "cancel":
             return studio.cancel(self.ids[args[0]])[0] if args[0] in self.ids else None
+        if call.kind == "move":
+            return studio.move(self.ids[args[0]], args[1])[0] if args[0] in self.ids else None
         if call.kind == "capacity":
-            studio.set_capacity(0, args[0])
-            return len(studio.seated(0))
+            studio.set_capacity(args[1], args[0])
+            return len(studio.seated(args[1]))
         if call.kind == "read_class":
-            return len(studio.seated(0))
+            return len(studio.seated(args[0]))
         assert call.kind == "read_waitlist"
-        queue = [studio.entries[n] for n in studio.queue(0)]
+        queue = [studio.entries[n] for n in studio.queue(args[0])]
         return [(studio.bookings[entry.booking].person, entry.position) for entry in queue]
 
 
@@ -101,68 +103,78 @@ def is_linearizable(studio: Studio, history: list[Call]) -> bool:
 
 
 class Recorder:
-    """Six clients on one class with two seats."""
+    """Six clients on two classes with two seats each."""
 
     def __init__(self, client: StudioClient, seed: int) -> None:
         self.client = client
         self.dice = random.Random(seed)
-        self.class_: dict[str, Any] = a_class(capacity=2)
+        self.classes: list[dict[str, Any]] = [a_class(capacity=2), a_class(capacity=2)]
         self.people = [a_member() for _ in range(CLIENTS + 2)]
         self.history: list[Call] = []
         self.held: list[str] = []
 
     async def record(self) -> list[Call]:
-        await self.client.import_all(self.class_, *self.people)
+        await self.client.import_all(*self.classes, *self.people)
         await asyncio.gather(*(self.run_client() for _ in range(CLIENTS)))
         return self.history
 
     async def run_client(self) -> None:
         for _ in range(CALLS_EACH):
             kind = self.dice.choices(
-                ("book", "cancel", "capacity", "read_class", "read_waitlist"), (6, 4, 1, 1, 1)
+                ("book", "cancel", "move", "capacity", "read_class", "read_waitlist"), (6, 3, 5, 1, 1, 1)
             )[0]
-            if kind == "cancel" and not self.held:
+            if kind in ("cancel", "move") and not self.held:
                 kind = "book"
-            await getattr(self, kind)()
+            await getattr(self, kind)(self.dice.randrange(2))
 
     def note(self, kind: str, args: tuple[Any, ...], began: float, result: Any, made: Any = None) -> None:
         self.history.append(Call(kind, args, began, time.monotonic(), result, made))
 
-    async def book(self) -> None:
-        person, join = self.dice.randrange(len(self.people)), self.dice.random() < 0.8
+    async def book(self, course: int) -> None:
+        person, join = self.dice.randrange(len(self.people)), self.dice.random() < 0.7
+        class_id, member_id = self.classes[course]["id"], self.people[person]["id"]
         began = time.monotonic()
-        reply = await self.client.book(self.class_["id"], self.people[person]["id"], join_waitlist=join)
+        reply = await self.client.book(class_id, member_id, join_waitlist=join)
+        args = (person, join, course)
         if reply.status == 201:
             self.held.append(reply.json["id"])
             result = (reply.json["status"], reply.json["waitlist_position"])
-            self.note("book", (person, join), began, result, reply.json["id"])
+            self.note("book", args, began, result, reply.json["id"])
         else:
-            self.note("book", (person, join), began, (reply.code, None))
+            self.note("book", args, began, (reply.code, None))
 
-    async def cancel(self) -> None:
+    async def cancel(self, _: int) -> None:
         booking = self.dice.choice(self.held)
         began = time.monotonic()
         reply: Reply = await self.client.cancel(booking)
         self.note("cancel", (booking,), began, reply.json.get("late_fee_status") or reply.code)
 
-    async def capacity(self) -> None:
+    async def move(self, course: int) -> None:
+        booking = self.dice.choice(self.held)
+        began = time.monotonic()
+        reply: Reply = await self.client.move(booking, self.classes[course]["id"])
+        result = reply.json["terms"]["late_fee_status"] if reply.status == 200 else reply.code
+        self.note("move", (booking, course), began, result)
+
+    async def capacity(self, course: int) -> None:
         seats = self.dice.randrange(4)
         began = time.monotonic()
-        path = f"/staff/classes/{self.class_['id']}"
+        path = f"/staff/classes/{self.classes[course]['id']}"
         reply = await self.client.staff.call("PATCH", path, {"capacity": seats})
-        self.note("capacity", (seats,), began, reply.json.get("booked_count"))
+        self.note("capacity", (seats, course), began, reply.json.get("booked_count"))
 
-    async def read_class(self) -> None:
+    async def read_class(self, course: int) -> None:
         began = time.monotonic()
-        shown = await self.client.get_ok(f"/classes/{self.class_['id']}")
-        self.note("read_class", (), began, shown["booked_count"])
+        shown = await self.client.get_ok(f"/classes/{self.classes[course]['id']}")
+        self.note("read_class", (course,), began, shown["booked_count"])
 
-    async def read_waitlist(self) -> None:
+    async def read_waitlist(self, course: int) -> None:
+        class_id = self.classes[course]["id"]
         began = time.monotonic()
-        shown = await self.client.get_ok("/waitlist", class_id=self.class_["id"], status="waiting", limit=200)
+        shown = await self.client.get_ok("/waitlist", class_id=class_id, status="waiting", limit=200)
         ids = [person["id"] for person in self.people]
         queue = sorted((row["position"], ids.index(row["member_id"])) for row in shown["data"])
-        self.note("read_waitlist", (), began, [(person, position) for position, person in queue])
+        self.note("read_waitlist", (course,), began, [(person, position) for position, person in queue])
 
 
 async def fits(service: Bookings, seed: int, *, separate_replicas: bool) -> bool:
@@ -170,7 +182,7 @@ async def fits(service: Bookings, seed: int, *, separate_replicas: bool) -> bool
         StudioClient.for_new_studio(service, separate_replicas=separate_replicas), seed
     ).record()
     assert len(history) == CLIENTS * CALLS_EACH
-    return is_linearizable(Studio([Person() for _ in range(CLIENTS + 2)], [Course(2)]), history)
+    return is_linearizable(Studio([Person() for _ in range(CLIENTS + 2)], [Course(2), Course(2)]), history)
 
 
 async def is_caught(service: Bookings) -> bool:
@@ -200,7 +212,7 @@ async def test_a_service_that_reads_before_it_locks_is_caught(service: Bookings,
     conn = await asyncpg.connect(database_url)
     text = await conn.fetchval("SELECT pg_get_functiondef('bookings.start_bookings'::regproc)")
     lock = "IF p_wait THEN"
-    facts = "facts := booking_facts(p_studios[n], p_classes[n], p_members[n]);"
+    facts = "facts := booking_facts(p_studios[n], p_classes[n], p_members[n], p_holders[n]);"
     swapped = text.replace(facts, "NULL;").replace(lock, f"{facts} {lock}")
     assert swapped.count(facts) == 1 and lock in text
     await conn.execute("SET search_path TO bookings")
@@ -216,10 +228,10 @@ def call(kind: str, args: tuple[Any, ...], began: float, ended: float, result: A
 def test_the_checker_knows_right_from_wrong() -> None:
     """One seat: overlapping calls may take it in either order, calls one after the other may not."""
     studio = Studio([Person(), Person()], [Course(1)])
-    won = call("book", (0, False), 2, 3, ("confirmed", None), "a")
-    lost = call("book", (1, False), 0, 4, ("class_full", None))
+    won = call("book", (0, False, 0), 2, 3, ("confirmed", None), "a")
+    lost = call("book", (1, False, 0), 0, 4, ("class_full", None))
     assert is_linearizable(studio, [won, lost])
-    too_early = call("book", (1, False), 0, 1, ("class_full", None))
+    too_early = call("book", (1, False, 0), 0, 1, ("class_full", None))
     assert not is_linearizable(studio, [won, too_early])
-    also_won = call("book", (1, False), 0, 4, ("confirmed", None), "b")
+    also_won = call("book", (1, False, 0), 0, 4, ("confirmed", None), "b")
     assert not is_linearizable(studio, [won, also_won])

@@ -24,6 +24,10 @@ REACHED = {
     "already_booked", "already_waitlisted", "member_not_eligible", "class_not_bookable",
     "cancel none", "cancel assessed", "cancel class", "start", "replay", "capacity",
     "entry converted", "entry cancelled",
+    "move none", "move assessed", "move class_full", "move booking_not_movable", "move same_class",
+    "move member_not_eligible", "move class_not_bookable",
+    "held", "already_held", "too_many_holds", "confirm confirmed", "confirm member_not_eligible", "run out",
+    "confirm booking_not_held", "late confirm confirmed", "late confirm hold_expired",
     "import seat", "import waiter", "import cancellation", "import capacity",
 }  # fmt: skip
 
@@ -82,7 +86,7 @@ def run_machine(machine: type[StudioMachine], runs: int) -> None:
 
 @pytest.mark.timeout(900)
 def test_random_operations_leave_the_service_as_the_model(machine: type[StudioMachine]) -> None:
-    """Book, cancel, promote, capacity, class ends, pause, purchase, check in, replay, import: all agree."""
+    """Book, hold, confirm, cancel, move, promote, capacity, class ends, pause, check in, replay, import."""
     for _ in range(BATCHES):
         run_machine(machine, RUNS)
         if not REACHED - set(machine.steps):

@@ -63,7 +63,7 @@ async def rows_read(client: StudioClient, class_id: str, member_id: str) -> int:
     body = BookingCreate(class_id=class_id, member_id=member_id)
     async with client.service.db.transaction() as conn:
         before = await conn.fetchval(READ, TABLES)
-        request = ClaimRequest(caller.studio_id, caller.client_id, key, class_id, member_id)
+        request = ClaimRequest(caller.studio_id, caller.client_id, key, class_id, member_id, None)
         [found] = await claim_and_lock.claim_and_lock(conn, [request], wait=False)
         assert found.facts is not None
         request_once = idempotent_request(key, "POST", "/bookings", body)

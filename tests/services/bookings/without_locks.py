@@ -6,6 +6,10 @@ NO_CLASS_LOCK = """
 CREATE OR REPLACE FUNCTION bookings.lock_class(p_studio uuid, p_class uuid) RETURNS void
 LANGUAGE plpgsql AS $$ BEGIN END $$
 """
+NO_CLASS_LOCKS = """
+CREATE OR REPLACE FUNCTION bookings.lock_classes(p_studio uuid, p_classes uuid[]) RETURNS void
+LANGUAGE plpgsql AS $$ BEGIN END $$
+"""
 NO_MEMBER_LOCK = """
 CREATE OR REPLACE FUNCTION bookings.lock_members(p_studio uuid, p_members uuid[]) RETURNS void
 LANGUAGE plpgsql AS $$ BEGIN END $$
@@ -22,6 +26,7 @@ async def remove_row_locks(database_url: str) -> None:
     conn = await asyncpg.connect(database_url)
     try:
         await conn.execute(NO_CLASS_LOCK)
+        await conn.execute(NO_CLASS_LOCKS)
         await conn.execute(NO_MEMBER_LOCK)
         await conn.execute("ALTER TABLE bookings.members DROP CONSTRAINT members_credits_not_negative")
         for what in ("class", "member"):
@@ -38,5 +43,27 @@ async def remove_key_lock(database_url: str) -> None:
         without = text.replace("NOT pg_try_advisory_xact_lock", "0 = ")
         assert without != text
         await conn.execute(without)
+    finally:
+        await conn.close()
+
+
+IN_ANY_ORDER = """
+CREATE OR REPLACE FUNCTION bookings.lock_{what}(p_studio uuid, p_{what} uuid[]) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE one uuid;
+BEGIN
+    FOR one IN SELECT id FROM unnest(p_{what}) AS id ORDER BY random() LOOP
+        PERFORM 1 FROM bookings.{what} WHERE studio_id = p_studio AND id = one FOR NO KEY UPDATE;
+        PERFORM pg_sleep(0.02);
+    END LOOP;
+END $$
+"""
+
+
+async def lock_in_any_order(database_url: str, what: str) -> None:
+    """`classes` or `members`: one by one, so that two transactions can wait for each other."""
+    conn = await asyncpg.connect(database_url)
+    try:
+        await conn.execute(IN_ANY_ORDER.format(what=what))
     finally:
         await conn.close()

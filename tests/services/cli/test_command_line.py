@@ -48,8 +48,9 @@ def test_the_desks_commands_are_all_there() -> None:
     """Everything that a desk does has a command."""
     wanted = """
         classes list|classes create|classes change|classes cancel|classes roster
-        |bookings check-in|bookings no-show|bookings undo|bookings cancel|members list|members show
-        |members erase|memberships list|memberships pause|memberships resume|memberships cancel
+        |bookings check-in|bookings no-show|bookings undo|bookings cancel|bookings moves
+        |members list|members show|members erase
+        |memberships list|memberships pause|memberships resume|memberships cancel
         |purchases record|purchases list|webhooks endpoints|webhooks deliveries|webhooks retry
         |webhooks recover|events list|completion"""
     names = {" ".join(part.split()) for part in wanted.split("|")}

@@ -153,3 +153,56 @@ async def test_a_desk_works_with_a_staff_token_and_needs_no_studio_option(system
     ended = await studioctl(system, "staff", "revoke", made["id"], "--yes", environment=with_token)
     assert ended.json()["revoked_at"] is not None
     assert (await studioctl(system, "members", "list", environment=desk)).code == 1
+
+
+async def test_a_walk_in_and_the_waitlist_are_worked_from_the_command_line(system: System) -> None:
+    """Somebody new, a full class, promotion with one more seat, and skipping."""
+    class_, people = a_class(), [a_member(first_name=name) for name in ("Ann", "Bea", "Cleo")]
+    class_ |= {name: class_[name].isoformat() for name in ("start_time", "end_time")}
+    await system.import_lines([class_, *people])
+    book = ("bookings", "create", "--class", class_["id"])
+    email = f"{new_id()}@example.com"
+    seated = (await at_desk(system, *book, "--new", "Nia Okoro", "--email", email, "--check-in")).json()
+    assert seated["status"] == "checked_in"
+    for person in people[:2]:
+        waits = await at_desk(system, *book, "--member", person["email"], "--join-waitlist")
+        assert waits.json()["status"] == "waitlisted"
+    full = await at_desk(system, *book, "--member", people[2]["id"])
+    assert (full.code, "class_full" in full.err) == (1, True)
+    for wrong in ((), ("--new", "Nia"), ("--new", "Nia", "--email", email, "--member", people[2]["id"])):
+        assert (await at_desk(system, *book, *wrong)).code == 2
+    first, second = (await at_desk(system, "waitlist", "list", "--class", class_["id"])).json()["data"]
+    promoted = await at_desk(system, "waitlist", "promote", second["id"], "--add-seat")
+    assert promoted.json()["status"] == "confirmed"
+    assert (await at_desk(system, "waitlist", "skip", first["id"])).json()["status"] == "skipped"
+    since = ("--cancelled-since", "2020-01-01", "--class", class_["id"])
+    (cancelled,) = (await at_desk(system, "bookings", "list", *since)).json()["data"]
+    assert (cancelled["member_name"], cancelled["late_cancel"]) == ("Ann Byron", False)
+    waived = await at_desk(system, "bookings", "waive-fee", cancelled["id"])
+    assert (waived.code, "no_fee_to_waive" in waived.err) == (1, True)
+    (found,) = (await at_desk(system, "members", "list", "--search", email)).json()["data"]
+    assert found["name"] == "Nia Okoro"
+    assert (await at_desk(system, "catalog", "locations")).code == 0
+    entries = await studioctl(
+        system, "audit", "list", "--newest", "--limit", "1", "--studio", system.studio_id
+    )
+    assert entries.json()["data"][0]["sentence"] == "Operator took Ann Byron · Flow off the waitlist"
+
+
+async def test_the_newest_come_first_when_asked_for(system: System) -> None:
+    """Events, deliveries and audit entries."""
+    await at_desk(system, "classes", "create", "--title", "Newest", "--start", "2035-09-03T18:30",
+                  "--duration", "60m", "--capacity", "3")  # fmt: skip
+    partner = system.partner(await system.key())
+    await partner.until(
+        "/events", lambda page: any(e["type"] == "class.created" for e in page["data"]), limit=200
+    )
+    newest, *older = (await at_desk(system, "events", "list", "--newest", "--limit", "2")).json()["data"]
+    assert all(newest["sequence"] > event["sequence"] for event in older)
+    assert (await at_desk(system, "webhooks", "deliveries", "--newest")).code == 0
+    assert (await at_desk(system, "webhooks", "health")).json()["object"] == "list"
+    assert (await studioctl(system, "requests", "list")).code == 2
+    assert (await studioctl(system, "requests", "list", "--request-id", new_id())).json()["data"] == []
+    assert (await studioctl(system, "history")).json()["object"] == "list"
+    misspelt = await studioctl(system, "clases")
+    assert (misspelt.code, "Did you mean 'classes'" in misspelt.err) == (2, True)

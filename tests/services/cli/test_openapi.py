@@ -40,8 +40,10 @@ def test_an_operation_tells_the_scope_that_the_gateway_asks_for() -> None:
             assert refused is None or refused["x-error-codes"] == ["console_session_not_allowed"]
             continue
         assert operation["x-required-scope"] == scope
-        assert operation["security"] == [{"ServiceKey": [scope]}]
-        assert f"`{scope}`" in operation["description"]
+        needed = operation.get("x-required-scopes", {}).get("all", [scope])
+        assert needed == [scope, *partner_routes()[key].also_needs]
+        assert operation["security"] == [{"ServiceKey": needed}]
+        assert all(f"`{one}`" in operation["description"] for one in needed)
         assert "403" in operation["responses"]
 
 
@@ -77,10 +79,11 @@ def test_lists_take_cursor_and_limit_and_may_answer_400() -> None:
 
 
 def test_idempotent_writes_ask_for_the_key() -> None:
-    """POST and DELETE of bookings, and nothing else, need an Idempotency-Key and may say it was reused."""
+    """Booking, moving and cancelling, and nothing else, need an Idempotency-Key and may say it was reused."""
     wanted = {"$ref": "#/components/parameters/IdempotencyKey"}
     having = {key for key, operation in OPERATIONS.items() if wanted in operation["parameters"]}
-    assert having == {("POST", "/bookings"), ("DELETE", "/bookings/{booking_id}")}
+    booking = "/bookings/{booking_id}"
+    assert having == {("POST", "/bookings"), ("DELETE", booking), ("POST", f"{booking}/reschedule")}
     for key in having:
         assert "idempotency_key_reused" in OPERATIONS[key]["responses"]["409"]["x-error-codes"]
 

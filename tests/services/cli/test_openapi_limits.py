@@ -35,6 +35,8 @@ REFUSING = re.compile(
 # Limits that refuse nobody: what the server keeps, reads or does at a time.
 OWN = {
     "services.forms.rules.lead_metadata.MAX_ENTRY_LENGTH": "what counts as an entry of the server's",
+    "services.bookings.wire.desk.MAX_CANCELLED": "of staff, not of partners",
+    "services.webhooks.actions.recover.MAX_COUNTED": "more are not counted, and the answer says so",
     "services.webhooks.actions.recover.MAX_OPEN": "how fast a recovery goes",
     "services.webhooks.actions.recover.MAX_PER_STEP": "how fast recoveries go",
     "services.webhooks.actions.manage_endpoints.MAX_LIVE_SECRETS": "the oldest go",

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from services.bookings.routes import routes as bookings_routes
+from services.catalog.routes import routes as catalog_routes
 from services.cli.openapi.document import operator_document
 from services.cli.openapi.operations import operator_operations, reached_at
 from services.cli.openapi.schemas import OPERATORS
@@ -28,7 +29,7 @@ OPERATIONS: dict[tuple[str, str], dict[str, Any]] = {
 
 def test_every_route_of_the_gateway_and_every_staff_route_is_documented() -> None:
     """Read from the routes themselves: a new one is in it without another list."""
-    services: list[Route[Any]] = [*bookings_routes(), *forms_routes(), *webhooks_routes()]
+    services: list[Route[Any]] = [*catalog_routes(), *bookings_routes(), *forms_routes(), *webhooks_routes()]
     staff = {(route.method, reached_at(route.method, route.path)) for route in services if route.staff}
     own = {(route.method, route.path.removeprefix("/operator/v1")) for route in table.routes()}
     assert set(OPERATIONS) == own | staff | {("POST", "/import"), ("GET", "/export")}
@@ -175,3 +176,10 @@ async def test_no_path_is_known_without_a_token(system: System) -> None:
     anyone = Client(system._session, f"{system.running.operator_url}/operator/v1", {})
     for method, path in (("GET", "/studios"), ("GET", "/nothing"), ("DELETE", "/studios")):
         assert (await anyone.send(method, path)).status in (401, 429)
+
+
+async def test_the_root_of_the_operators_port_leads_to_the_console(system: System) -> None:
+    """A browser that is given only the address ends up somewhere."""
+    anyone = Client(system._session, system.running.operator_url, {})
+    reply = await anyone.get("/")
+    assert (reply.status, reply.headers["location"]) == (307, "/console")

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -154,7 +155,7 @@ async def test_audit_list_tells_what_was_changed(system: System) -> None:
     """Oldest first, so the newest is on the last page; the entry names the key that was made."""
     issued = await system.issue()
     listed = (await studioctl(system, "audit", "list", "--since", "10m", "--limit", "200")).json()
-    assert set(listed["data"][0]) == {"id", "object", "at", "actor", "action", "target", "request_id"}
+    assert {"id", "at", "actor", "action", "target", "request_id", "sentence"} <= set(listed["data"][0])
     rows = await system.operator.everything("/audit", limit=200)
     assert ("keys.create", issued["id"]) in {(row["action"], row["target"]) for row in rows}
 
@@ -172,3 +173,33 @@ def test_the_events_that_are_not_logged_yet_are_shown(waiting: int, overdue: int
     """How many, how old, and how many of them should have arrived by now."""
     figures = {"outbox_waiting": waiting, "outbox_overdue": overdue, "outbox_age_seconds": 90.0}
     assert text in next(iter(status_lines({"bookings": {"status": "ready", "figures": figures}})))
+
+
+def test_the_status_names_an_endpoint_that_fails() -> None:
+    """All is not well while one does, or while deliveries wait for long."""
+    failing = {
+        "id": "8c1f5e0a-3b0e-4d52-9a41-3f2f7f9b0c55",
+        "studio_id": "9701deb4-cbf7-5d33-b4fd-6252e5149b8e",
+        "url": "https://crm.example/hook",
+        "description": "legacy CRM",
+        "failing_since": (datetime.now(UTC) - timedelta(minutes=30)).isoformat(),
+        "pending": 212,
+        "last_error": {"error": "the endpoint responded with 500"},
+    }
+    figures = {
+        "queues": [],
+        "pending_deliveries": 212,
+        "dead_deliveries": 0,
+        "oldest_pending_seconds": 0.5,
+        "failing_endpoints": [failing],
+    }
+
+    def said(**more: Any) -> str:
+        return "\n".join(status_lines({"webhooks": {"status": "ready", "figures": figures | more}}))
+
+    assert "legacy CRM (https://crm.example/hook) has failed for 30m, 212 waiting: the endpoint" in said()
+    assert "\x1b[31m" in said() and "All well" not in said()
+    assert "All well" in said(failing_endpoints=[])
+    assert "the oldest for 30m" in said(failing_endpoints=[], oldest_pending_seconds=1800.0)
+    hostile = said(failing_endpoints=[failing | {"description": "\x1b[2Jgone"}])
+    assert "\x1b[2J" not in hostile

@@ -117,7 +117,7 @@ def test_the_demo_key_is_printed_and_kept(story: Story) -> None:
     first, second = story.keys()
     assert first == second
     for text in story.texts:
-        assert text.count("curl -sS -w") == 3
+        assert text.count("curl -sS -H") == 3
         assert "/docs" in text
     assert stat.S_IMODE((story.home / "demo_key.json").stat().st_mode) == 0o600
 

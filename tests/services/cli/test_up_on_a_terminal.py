@@ -49,7 +49,7 @@ def test_a_start_shows_its_steps_a_key_and_what_to_try(running: tuple[Terminal, 
     """Each step names itself and the seconds."""
     terminal, url, _ = running
     assert key_of(terminal)
-    for shown in (f"{url}/partner/v1", f"{url}/docs", "curl -sS -w '\\n'"):
+    for shown in (f"{url}/partner/v1", f"{url}/docs", "curl -sS -H"):
         assert shown in terminal.text
     for shown in ("Loading the services", "Starting Postgres", "Starting the services"):
         assert re.search(rf"{shown} … \d+ s", terminal.text)

@@ -14,6 +14,7 @@ from services.gateway.rules.key_text import hash_secret, make_key
 from services.gateway.secret_lookup import INTERVAL_SECONDS, LARGEST_BATCH, BatchedLookup
 from services.gateway.store import clients
 from services.gateway.store.keys import record_use
+from services.gateway.wire.key import ClientSet
 from shared.db.database import Database
 from shared.http.caller import CallerSigner
 from shared.wire import new_id
@@ -79,7 +80,7 @@ async def test_a_clients_new_rate_reaches_its_keys(keys: Keys) -> None:
     _, text = await keys.add()
     assert (await keys.cache.authenticate(text)).burst == 200
     async with keys.db.connection() as conn:
-        await clients.set_limits(conn, keys.client_id, None, 7)
+        await clients.set_limits(conn, keys.client_id, ClientSet(burst=7))
     await keys.cache.refresh()
     assert (await keys.cache.authenticate(text)).burst == 7
 

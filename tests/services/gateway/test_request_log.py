@@ -40,6 +40,7 @@ async def test_a_client_sees_its_own_requests_and_no_others(system: System) -> N
     refused, good = await logged(client, 2, request_id=request_id)
     shown = {"object": "request", "method": "GET", "route": "/studio", "status": 200, "error_code": None}
     shown |= {"key_id": second["id"], "request_id": request_id, "source": "key"}
+    shown |= {"key_name": second["name"], "key_prefix": second["prefix"]}
     assert good == shown | {name: good[name] for name in ("id", "at", "duration_ms")}
     told = (refused["route"], refused["status"], refused["error_code"])
     assert told == ("/classes/{class_id}", 404, "not_found")
@@ -281,3 +282,76 @@ async def test_studioctl_shows_usage_as_a_table_and_as_json(system: System) -> N
         text, code = await screen(system, "usage", "--studio", system.studio_id, columns=columns)
         assert code == 0
         assert issued["prefix"] in text and "Partner Inc" in text and "errors" in text
+
+
+async def test_an_operator_finds_the_request_that_a_partner_quotes(system: System) -> None:
+    """By its id alone, with the client's and the key's name; a manager in the own studio only."""
+    issued, request_id = await system.issue(client="Quoting"), f"quoted-{new_id()}"
+    await system.partner(issued["key"]).send("GET", "/nothing", headers={"X-Request-Id": request_id})
+    page = await system.operator.until("/requests", lambda page: page["data"], request_id=request_id)
+    (row,) = page["data"]
+    assert (row["status"], row["client_name"], row["key_prefix"]) == (404, "Quoting", issued["prefix"])
+    assert row["studio_id"] == system.studio_id
+    of_client = (await system.operator.get("/requests", client="Quoting", studio=system.studio_id)).json()
+    assert row in of_client["data"]
+    none = await system.operator.get("/requests", client="Quoting", error_code="class_full")
+    assert none.json()["data"] == []
+    assert (await system.operator.get("/requests")).status == 422
+    assert (await system.operator.get("/requests", client="Nobody")).status == 404
+    assert (await system.operator.get("/requests", client="Quoting", cursor="x")).status == 400
+    other = await system.new_studio()
+    body = {"name": "m", "role": "manager"}
+    token = (await system.operator.post(f"/studios/{other}/staff-tokens", body)).json()["token"]
+    assert (await system.staff(token).get("/requests", request_id=request_id)).json()["data"] == []
+
+
+async def test_requests_are_counted_by_status_for_a_histogram(system: System) -> None:
+    """Without those of the console. Every bar is there, also where nothing happened."""
+    client = system.partner(await system.key(client="Bars"))
+    for path in ("/studio", "/studio", "/nothing"):
+        await client.get(path)
+
+    def totals(page: dict[str, Any]) -> tuple[int, int]:
+        return sum(bar["status_2xx"] for bar in page["data"]), sum(bar["status_4xx"] for bar in page["data"])
+
+    for window, bars in {"1h": 60, "24h": 48, "7d": 56}.items():
+        page = await client.until(
+            "/requests/counts", lambda page: totals(page)[0] >= 2 and totals(page)[1] == 1, window=window
+        )
+        assert (len(page["data"]), page["window"]) == (bars, window)
+        assert page["p95_ms"] > 0 and page["data"][0]["p95_ms"] is None
+    same = (await system.operator.get("/requests/counts", client="Bars", studio=system.studio_id)).json()
+    assert totals(same)[1] == 1
+    console = (await client.get("/requests/counts", source="console")).json()
+    assert totals(console) == (0, 0)
+    assert (await client.get("/requests/counts", window="1y")).status == 422
+
+
+async def test_counts_older_than_seven_days_are_deleted(database_url: str) -> None:
+    """And the status of over an hour ago."""
+    ids = [new_id(), new_id()]
+    async with opened_database(database_url, "gateway") as db, db.connection() as conn:
+        for days in (1, 8):  # or 10 and 80 minutes
+            await conn.execute(
+                "INSERT INTO request_minutes "
+                "SELECT $1, $2, 'key', now() - make_interval(days => $3), 0, 1, 0, 0, 0",
+                *ids,
+                days,
+            )
+            await conn.execute(
+                "INSERT INTO status_history VALUES (now() - make_interval(mins => $1), '{}')", days * 10
+            )
+        await delete_old_rows(conn)
+        assert await conn.fetchval("SELECT count(*) FROM request_minutes") == 1
+        assert await conn.fetchval("SELECT count(*) FROM status_history WHERE sample = '{}'") == 1
+
+
+async def test_the_server_keeps_an_hour_of_its_status(system: System) -> None:
+    """The first sample is there within seconds of a start; only operators see it."""
+    page = await system.operator.until("/status/history", lambda page: page["data"])
+    sample = page["data"][-1]
+    assert sample["services"]["bookings"] in ("ready", "degraded")
+    assert {"outbox_waiting", "pending_deliveries", "requests", "p95_ms"} <= set(sample)
+    body = {"name": "m", "role": "manager"}
+    token = (await system.operator.post(f"/studios/{system.studio_id}/staff-tokens", body)).json()["token"]
+    assert (await system.staff(token).get("/status/history")).status == 403

@@ -6,7 +6,7 @@ import msgspec
 from services.webhooks.rules.visibility import View
 from shared.events.anonymize import without_person
 from shared.events.event import Audience, EventResource
-from shared.events.kinds import KINDS, ClassUpdated, FormUpdated
+from shared.events.kinds import KINDS, BookingRescheduled, ClassUpdated, FormUpdated
 from shared.routing import SCOPES
 from tests.services.webhooks.studio_client import StudioClient
 
@@ -67,6 +67,60 @@ def test_a_move_sends_a_thin_event_only_to_keys_that_no_longer_see_the_resource(
         assert view.shows(channel, A, B) is seen, locations
     assert View(scopes, frozenset({A})).shows(channel, A, None)
     assert not View(frozenset({"members:read"}), frozenset({A})).shows(channel, A, B)
+
+
+def test_a_move_that_tells_its_origin_is_shown_once_to_every_key() -> None:
+    """Whole to a key of both locations, without the origin to one of the new, thin to one of the old."""
+    both, came, left = (
+        f"{BookingRescheduled.name}+{audience}"
+        for audience in (Audience.BOTH_LOCATIONS, Audience.CAME_TO_LOCATION, Audience.LEFT_LOCATION)
+    )
+    scopes = frozenset({"bookings:read"})
+    for old, new in ((A, B), (None, B), (A, None)):
+        for locations in (None, {A}, {B}, {C}, {A, B}, {A, C}):
+            view = View(scopes, None if locations is None else frozenset(locations))
+            shown = {
+                "both": view.shows(both, new, old),
+                "came": new is not None and view.shows(came, new, old),
+                "left": old is not None and view.shows(left, old, new),
+            }
+            sees_old, sees_new = (locations is None or place in locations for place in (old, new))
+            expected = {
+                "both": sees_old and sees_new,
+                "came": sees_new and not sees_old,
+                "left": sees_old and not sees_new,
+            }
+            assert shown == expected, (old, new, locations)
+    assert not View(scopes, None).shows(f"{ClassUpdated.name}+{Audience.BOTH_LOCATIONS}", A, B)
+
+
+async def test_a_page_shows_one_event_of_a_move_that_tells_its_origin(client: StudioClient) -> None:
+    """The same rule in the log's own queries, by type and by sequence."""
+    old, new, third = (client.event().id for _ in range(3))
+    for audience, at, other in (
+        (Audience.BOTH_LOCATIONS, new, old),
+        (Audience.CAME_TO_LOCATION, new, old),
+        (Audience.LEFT_LOCATION, old, new),
+        (Audience.BOTH_LOCATIONS, new, None),
+        (Audience.CAME_TO_LOCATION, new, None),
+    ):
+        event = client.event(BookingRescheduled, location_id=at, audience=audience, moved_to=other)
+        await client.publish(event)
+
+    async def seen(*locations: str) -> list[int]:
+        caller = client.caller(location_ids=locations or None)
+        pages = [
+            (await client.call("GET", "/events", caller=caller, **query)).json()["data"]
+            for query in ({}, {"type": BookingRescheduled.name})
+        ]
+        assert pages[0] == pages[1]
+        return [event["sequence"] for event in pages[0]]
+
+    assert await seen() == [1, 4]
+    assert await seen(old, new) == [1, 5]
+    assert await seen(new) == await seen(new, third) == [2, 5]
+    assert await seen(old) == await seen(old, third) == [3]
+    assert await seen(third) == []
 
 
 def test_the_events_of_an_unpublished_form_depend_on_the_scope() -> None:

@@ -14,12 +14,15 @@ from .events import Event, EventPage, read_event
 from .models import (
     Booking,
     BookingPreview,
+    BookingReschedule,
+    BookingReschedulePreview,
     BookingStatusText,
     CancellationReceipt,
     Class,
     ClassSpot,
     ClassStatusText,
     ClassType,
+    EndpointHealth,
     EventKind,
     EventTypes,
     Form,
@@ -36,11 +39,14 @@ from .models import (
     Location,
     Member,
     Membership,
+    MissedEvents,
     MutationResult,
     OwnConsoleSession,
     Product,
     Purchase,
     Request,
+    RequestCounts,
+    RequestCountsWindowText,
     RequestSourceText,
     Room,
     Scope,
@@ -63,6 +69,7 @@ def _read_nothing(_: bytes) -> None:
 
 _GET_KEY = Operation("GET", Reader(Key))
 _LIST_REQUESTS = Operation("GET", Reader(Page[Request]))
+_GET_REQUEST_COUNTS = Operation("GET", Reader(RequestCounts))
 _GET_IDEMPOTENCY_KEY = Operation("GET", Reader(IdempotencyKeyState))
 _CREATE_CONSOLE_SESSION = Operation("POST", Reader(OwnConsoleSession), writes=True, shown_once="url")
 _GET_STUDIO = Operation("GET", Reader(Studio))
@@ -89,7 +96,11 @@ _CREATE_BOOKING = Operation("POST", Reader(Booking), writes=True)
 _PREVIEW_BOOKING = Operation("POST", Reader(BookingPreview))
 _GET_BOOKING = Operation("GET", Reader(Booking))
 _CANCEL_BOOKING = Operation("DELETE", Reader(CancellationReceipt), writes=True)
+_CONFIRM_BOOKING = Operation("POST", Reader(Booking), writes=True)
 _PREVIEW_CANCELLATION = Operation("GET", Reader(CancellationReceipt))
+_RESCHEDULE_BOOKING = Operation("POST", Reader(BookingReschedule), writes=True)
+_PREVIEW_RESCHEDULE = Operation("POST", Reader(BookingReschedulePreview))
+_LIST_RESCHEDULES = Operation("GET", Reader(Page[BookingReschedule]))
 _LIST_WAITLIST = Operation("GET", Reader(Page[WaitlistEntry]))
 _GET_WAITLIST_ENTRY = Operation("GET", Reader(WaitlistEntry))
 _LIST_PURCHASES = Operation("GET", Reader(Page[Purchase]))
@@ -121,6 +132,8 @@ _TEST_WEBHOOK_ENDPOINT = Operation("POST", Reader(WebhookDelivery), writes=True)
 _RECOVER_WEBHOOK_ENDPOINT = Operation("POST", Reader(WebhookRecovery), writes=True)
 _GET_WEBHOOK_RECOVERY = Operation("GET", Reader(WebhookRecovery))
 _LIST_WEBHOOK_DELIVERIES = Operation("GET", Reader(Page[WebhookDelivery]))
+_COUNT_MISSED_EVENTS = Operation("GET", Reader(MissedEvents))
+_LIST_WEBHOOK_HEALTH = Operation("GET", Reader(Page[EndpointHealth]))
 _LIST_DELIVERIES_OF_EVENT = Operation("GET", Reader(Page[WebhookDelivery]))
 _GET_WEBHOOK_DELIVERY = Operation("GET", Reader(WebhookDeliveryWithHeaders))
 _RETRY_WEBHOOK_DELIVERY = Operation("POST", Reader(WebhookDelivery), writes=True)
@@ -204,6 +217,16 @@ class Client(BlockingClient):
                 "source": source,
             },
         )
+
+    def get_request_counts(
+        self, *, window: RequestCountsWindowText | None = None, source: RequestSourceText | None = None
+    ) -> RequestCounts:
+        """Count your requests by status over a window.
+
+        The bars of a histogram, oldest first: minutes, half hours or three hours. A request is counted within seconds. When very many arrive at once, some successful ones are not.
+
+        Any valid key may call this."""
+        return self._call(_GET_REQUEST_COUNTS, "/requests/counts", query={"window": window, "source": source})
 
     def get_idempotency_key(self, key: str) -> IdempotencyKeyState:
         """Look up an idempotency key.
@@ -490,7 +513,7 @@ class Client(BlockingClient):
     ) -> Page[Booking]:
         """List bookings.
 
-        Oldest first. Filters combine. Without `class_id` or `member_id`, the range from `starts_after` to `starts_before` may hold at most 1,000 of the studio's classes; a wider one returns 422."""
+        Oldest first. Filters combine. Without `class_id` or `member_id`, the range from `starts_after` to `starts_before` may hold at most 1,000 of the studio's classes; a wider one returns 422. Without `status`, bookings that are or were only held are left out."""
         return self._call(
             _LIST_BOOKINGS,
             "/bookings",
@@ -536,11 +559,12 @@ class Client(BlockingClient):
         member_id: str,
         join_waitlist: bool | UnsetType = UNSET,
         class_spot_id: str | UnsetType | None = UNSET,
+        hold_seconds: int | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
     ) -> Booking:
         """Book a class.
 
-        Checks capacity, eligibility, spot and waitlist in one transaction. With `join_waitlist`, a full class returns 201 with status `waitlisted` and the position on the waitlist. If the response is lost, repeat the request with the same Idempotency-Key: the first response is returned again, byte for byte."""
+        Checks capacity, eligibility, spot and waitlist in one transaction. With `join_waitlist`, a full class returns 201 with status `waitlisted` and the position on the waitlist. If the response is lost, repeat the request with the same Idempotency-Key: the first response is returned again, byte for byte. With `hold_seconds` the seat is held, and nothing is charged: the answer has status `held` and `held_until`."""
         return self._call(
             _CREATE_BOOKING,
             "/bookings",
@@ -549,6 +573,7 @@ class Client(BlockingClient):
                 "member_id": member_id,
                 "join_waitlist": join_waitlist,
                 "class_spot_id": class_spot_id,
+                "hold_seconds": hold_seconds,
             },
             idempotency_key=idempotency_key,
         )
@@ -560,6 +585,7 @@ class Client(BlockingClient):
         member_id: str,
         join_waitlist: bool | UnsetType = UNSET,
         class_spot_id: str | UnsetType | None = UNSET,
+        hold_seconds: int | UnsetType | None = UNSET,
     ) -> BookingPreview:
         """Preview a booking.
 
@@ -572,6 +598,7 @@ class Client(BlockingClient):
                 "member_id": member_id,
                 "join_waitlist": join_waitlist,
                 "class_spot_id": class_spot_id,
+                "hold_seconds": hold_seconds,
             },
         )
 
@@ -590,7 +617,7 @@ class Client(BlockingClient):
     ) -> CancellationReceipt:
         """Cancel a booking.
 
-        Applies the studio's current cancellation policy. `max_late_fee` and `allow_credit_forfeit` limit what the caller accepts: if the terms are worse, nothing is cancelled."""
+        Applies the studio's current cancellation policy. `max_late_fee` and `allow_credit_forfeit` limit what the caller accepts: if the terms are worse, nothing is cancelled. Giving up a hold is free, and a key with `bookings:write` alone may do it; any other booking needs `bookings:cancel`."""
         return self._call(
             _CANCEL_BOOKING,
             f"/bookings/{segment(booking_id)}",
@@ -602,11 +629,91 @@ class Client(BlockingClient):
             idempotency_key=idempotency_key,
         )
 
+    def confirm_booking(self, booking_id: str, *, idempotency_key: str | None = None) -> Booking:
+        """Confirm a hold.
+
+        Checks the member in full, charges the credits and makes the booking `confirmed`. Who has paid too late is still booked: until the class starts, a hold that has run out takes its seat again, if the seat is free and nobody waits."""
+        return self._call(
+            _CONFIRM_BOOKING, f"/bookings/{segment(booking_id)}/confirm", idempotency_key=idempotency_key
+        )
+
     def preview_cancellation(self, booking_id: str) -> CancellationReceipt:
         """Preview a cancellation.
 
         The receipt that a cancellation would give at this instant, without cancelling anything. It changes with the clock, so it carries no `ETag`."""
         return self._call(_PREVIEW_CANCELLATION, f"/bookings/{segment(booking_id)}/cancellation-preview")
+
+    def reschedule_booking(
+        self,
+        booking_id: str,
+        *,
+        class_id: str,
+        class_spot_id: str | UnsetType | None = UNSET,
+        max_late_fee: Decimal | str | UnsetType | None = UNSET,
+        allow_credit_forfeit: bool | UnsetType | None = UNSET,
+        idempotency_key: str | None = None,
+    ) -> BookingReschedule:
+        """Move a booking to another class.
+
+        A confirmed booking gets a seat in the other class and leaves its own, in one transaction, and keeps its id. It costs what cancelling costs now, and what the new seat costs; credits that are returned count for the new seat. If the move is refused, for example because the class is full, the member keeps the old seat. `max_late_fee` and `allow_credit_forfeit` limit what the caller accepts.
+
+        Required scopes: `bookings:write` and `bookings:cancel`."""
+        return self._call(
+            _RESCHEDULE_BOOKING,
+            f"/bookings/{segment(booking_id)}/reschedule",
+            body={
+                "class_id": class_id,
+                "class_spot_id": class_spot_id,
+                "max_late_fee": max_late_fee,
+                "allow_credit_forfeit": allow_credit_forfeit,
+            },
+            idempotency_key=idempotency_key,
+        )
+
+    def preview_reschedule(
+        self,
+        booking_id: str,
+        *,
+        class_id: str,
+        class_spot_id: str | UnsetType | None = UNSET,
+        max_late_fee: Decimal | str | UnsetType | None = UNSET,
+        allow_credit_forfeit: bool | UnsetType | None = UNSET,
+    ) -> BookingReschedulePreview:
+        """Preview a move.
+
+        Runs every check of a move and reports each result with the present price, without writing anything."""
+        return self._call(
+            _PREVIEW_RESCHEDULE,
+            f"/bookings/{segment(booking_id)}/reschedule/preview",
+            body={
+                "class_id": class_id,
+                "class_spot_id": class_spot_id,
+                "max_late_fee": max_late_fee,
+                "allow_credit_forfeit": allow_credit_forfeit,
+            },
+        )
+
+    def list_reschedules(
+        self, booking_id: str, *, cursor: str | None = None, limit: int | None = None
+    ) -> Page[BookingReschedule]:
+        """List the moves of a booking.
+
+        Oldest first. `booking` is the booking as it is now, in every row."""
+        return self._call(
+            _LIST_RESCHEDULES,
+            f"/bookings/{segment(booking_id)}/reschedules",
+            query={"cursor": cursor, "limit": limit},
+        )
+
+    def iter_reschedules(self, booking_id: str, *, page_size: int = 200) -> Iterator[BookingReschedule]:
+        """All rows of `list_reschedules`, page after page."""
+        return self._rows(
+            _LIST_RESCHEDULES,
+            f"/bookings/{segment(booking_id)}/reschedules",
+            {
+                "limit": page_size,
+            },
+        )
 
     def list_waitlist(
         self,
@@ -1070,6 +1177,36 @@ class Client(BlockingClient):
             {"limit": page_size, "status": status, "order": order},
         )
 
+    def count_missed_events(self, endpoint_id: str, *, since: datetime | str) -> MissedEvents:
+        """Count what a recovery would send.
+
+        Among the first 5,000 events since then."""
+        return self._call(
+            _COUNT_MISSED_EVENTS,
+            f"/webhook-endpoints/{segment(endpoint_id)}/missed-events",
+            query={"since": since},
+        )
+
+    def list_webhook_health(
+        self, *, cursor: str | None = None, limit: int | None = None, endpoint_id: str | None = None
+    ) -> Page[EndpointHealth]:
+        """List how your endpoints are doing.
+
+        A word for each, attempts by the hour, the last error, and when the next attempt is due."""
+        return self._call(
+            _LIST_WEBHOOK_HEALTH,
+            "/webhook-health",
+            query={"cursor": cursor, "limit": limit, "endpoint_id": endpoint_id},
+        )
+
+    def iter_webhook_health(
+        self, *, endpoint_id: str | None = None, page_size: int = 200
+    ) -> Iterator[EndpointHealth]:
+        """All rows of `list_webhook_health`, page after page."""
+        return self._rows(
+            _LIST_WEBHOOK_HEALTH, "/webhook-health", {"limit": page_size, "endpoint_id": endpoint_id}
+        )
+
     def list_deliveries_of_event(
         self, *, event_id: str, cursor: str | None = None, limit: int | None = None
     ) -> Page[WebhookDelivery]:
@@ -1241,6 +1378,18 @@ class AsyncClient(AsyncioClient):
                 "error_code": error_code,
                 "source": source,
             },
+        )
+
+    async def get_request_counts(
+        self, *, window: RequestCountsWindowText | None = None, source: RequestSourceText | None = None
+    ) -> RequestCounts:
+        """Count your requests by status over a window.
+
+        The bars of a histogram, oldest first: minutes, half hours or three hours. A request is counted within seconds. When very many arrive at once, some successful ones are not.
+
+        Any valid key may call this."""
+        return await self._call(
+            _GET_REQUEST_COUNTS, "/requests/counts", query={"window": window, "source": source}
         )
 
     async def get_idempotency_key(self, key: str) -> IdempotencyKeyState:
@@ -1534,7 +1683,7 @@ class AsyncClient(AsyncioClient):
     ) -> Page[Booking]:
         """List bookings.
 
-        Oldest first. Filters combine. Without `class_id` or `member_id`, the range from `starts_after` to `starts_before` may hold at most 1,000 of the studio's classes; a wider one returns 422."""
+        Oldest first. Filters combine. Without `class_id` or `member_id`, the range from `starts_after` to `starts_before` may hold at most 1,000 of the studio's classes; a wider one returns 422. Without `status`, bookings that are or were only held are left out."""
         return await self._call(
             _LIST_BOOKINGS,
             "/bookings",
@@ -1580,11 +1729,12 @@ class AsyncClient(AsyncioClient):
         member_id: str,
         join_waitlist: bool | UnsetType = UNSET,
         class_spot_id: str | UnsetType | None = UNSET,
+        hold_seconds: int | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
     ) -> Booking:
         """Book a class.
 
-        Checks capacity, eligibility, spot and waitlist in one transaction. With `join_waitlist`, a full class returns 201 with status `waitlisted` and the position on the waitlist. If the response is lost, repeat the request with the same Idempotency-Key: the first response is returned again, byte for byte."""
+        Checks capacity, eligibility, spot and waitlist in one transaction. With `join_waitlist`, a full class returns 201 with status `waitlisted` and the position on the waitlist. If the response is lost, repeat the request with the same Idempotency-Key: the first response is returned again, byte for byte. With `hold_seconds` the seat is held, and nothing is charged: the answer has status `held` and `held_until`."""
         return await self._call(
             _CREATE_BOOKING,
             "/bookings",
@@ -1593,6 +1743,7 @@ class AsyncClient(AsyncioClient):
                 "member_id": member_id,
                 "join_waitlist": join_waitlist,
                 "class_spot_id": class_spot_id,
+                "hold_seconds": hold_seconds,
             },
             idempotency_key=idempotency_key,
         )
@@ -1604,6 +1755,7 @@ class AsyncClient(AsyncioClient):
         member_id: str,
         join_waitlist: bool | UnsetType = UNSET,
         class_spot_id: str | UnsetType | None = UNSET,
+        hold_seconds: int | UnsetType | None = UNSET,
     ) -> BookingPreview:
         """Preview a booking.
 
@@ -1616,6 +1768,7 @@ class AsyncClient(AsyncioClient):
                 "member_id": member_id,
                 "join_waitlist": join_waitlist,
                 "class_spot_id": class_spot_id,
+                "hold_seconds": hold_seconds,
             },
         )
 
@@ -1634,7 +1787,7 @@ class AsyncClient(AsyncioClient):
     ) -> CancellationReceipt:
         """Cancel a booking.
 
-        Applies the studio's current cancellation policy. `max_late_fee` and `allow_credit_forfeit` limit what the caller accepts: if the terms are worse, nothing is cancelled."""
+        Applies the studio's current cancellation policy. `max_late_fee` and `allow_credit_forfeit` limit what the caller accepts: if the terms are worse, nothing is cancelled. Giving up a hold is free, and a key with `bookings:write` alone may do it; any other booking needs `bookings:cancel`."""
         return await self._call(
             _CANCEL_BOOKING,
             f"/bookings/{segment(booking_id)}",
@@ -1646,12 +1799,92 @@ class AsyncClient(AsyncioClient):
             idempotency_key=idempotency_key,
         )
 
+    async def confirm_booking(self, booking_id: str, *, idempotency_key: str | None = None) -> Booking:
+        """Confirm a hold.
+
+        Checks the member in full, charges the credits and makes the booking `confirmed`. Who has paid too late is still booked: until the class starts, a hold that has run out takes its seat again, if the seat is free and nobody waits."""
+        return await self._call(
+            _CONFIRM_BOOKING, f"/bookings/{segment(booking_id)}/confirm", idempotency_key=idempotency_key
+        )
+
     async def preview_cancellation(self, booking_id: str) -> CancellationReceipt:
         """Preview a cancellation.
 
         The receipt that a cancellation would give at this instant, without cancelling anything. It changes with the clock, so it carries no `ETag`."""
         return await self._call(
             _PREVIEW_CANCELLATION, f"/bookings/{segment(booking_id)}/cancellation-preview"
+        )
+
+    async def reschedule_booking(
+        self,
+        booking_id: str,
+        *,
+        class_id: str,
+        class_spot_id: str | UnsetType | None = UNSET,
+        max_late_fee: Decimal | str | UnsetType | None = UNSET,
+        allow_credit_forfeit: bool | UnsetType | None = UNSET,
+        idempotency_key: str | None = None,
+    ) -> BookingReschedule:
+        """Move a booking to another class.
+
+        A confirmed booking gets a seat in the other class and leaves its own, in one transaction, and keeps its id. It costs what cancelling costs now, and what the new seat costs; credits that are returned count for the new seat. If the move is refused, for example because the class is full, the member keeps the old seat. `max_late_fee` and `allow_credit_forfeit` limit what the caller accepts.
+
+        Required scopes: `bookings:write` and `bookings:cancel`."""
+        return await self._call(
+            _RESCHEDULE_BOOKING,
+            f"/bookings/{segment(booking_id)}/reschedule",
+            body={
+                "class_id": class_id,
+                "class_spot_id": class_spot_id,
+                "max_late_fee": max_late_fee,
+                "allow_credit_forfeit": allow_credit_forfeit,
+            },
+            idempotency_key=idempotency_key,
+        )
+
+    async def preview_reschedule(
+        self,
+        booking_id: str,
+        *,
+        class_id: str,
+        class_spot_id: str | UnsetType | None = UNSET,
+        max_late_fee: Decimal | str | UnsetType | None = UNSET,
+        allow_credit_forfeit: bool | UnsetType | None = UNSET,
+    ) -> BookingReschedulePreview:
+        """Preview a move.
+
+        Runs every check of a move and reports each result with the present price, without writing anything."""
+        return await self._call(
+            _PREVIEW_RESCHEDULE,
+            f"/bookings/{segment(booking_id)}/reschedule/preview",
+            body={
+                "class_id": class_id,
+                "class_spot_id": class_spot_id,
+                "max_late_fee": max_late_fee,
+                "allow_credit_forfeit": allow_credit_forfeit,
+            },
+        )
+
+    async def list_reschedules(
+        self, booking_id: str, *, cursor: str | None = None, limit: int | None = None
+    ) -> Page[BookingReschedule]:
+        """List the moves of a booking.
+
+        Oldest first. `booking` is the booking as it is now, in every row."""
+        return await self._call(
+            _LIST_RESCHEDULES,
+            f"/bookings/{segment(booking_id)}/reschedules",
+            query={"cursor": cursor, "limit": limit},
+        )
+
+    def iter_reschedules(self, booking_id: str, *, page_size: int = 200) -> AsyncIterator[BookingReschedule]:
+        """All rows of `list_reschedules`, page after page."""
+        return self._rows(
+            _LIST_RESCHEDULES,
+            f"/bookings/{segment(booking_id)}/reschedules",
+            {
+                "limit": page_size,
+            },
         )
 
     async def list_waitlist(
@@ -2118,6 +2351,36 @@ class AsyncClient(AsyncioClient):
             _LIST_WEBHOOK_DELIVERIES,
             f"/webhook-endpoints/{segment(endpoint_id)}/deliveries",
             {"limit": page_size, "status": status, "order": order},
+        )
+
+    async def count_missed_events(self, endpoint_id: str, *, since: datetime | str) -> MissedEvents:
+        """Count what a recovery would send.
+
+        Among the first 5,000 events since then."""
+        return await self._call(
+            _COUNT_MISSED_EVENTS,
+            f"/webhook-endpoints/{segment(endpoint_id)}/missed-events",
+            query={"since": since},
+        )
+
+    async def list_webhook_health(
+        self, *, cursor: str | None = None, limit: int | None = None, endpoint_id: str | None = None
+    ) -> Page[EndpointHealth]:
+        """List how your endpoints are doing.
+
+        A word for each, attempts by the hour, the last error, and when the next attempt is due."""
+        return await self._call(
+            _LIST_WEBHOOK_HEALTH,
+            "/webhook-health",
+            query={"cursor": cursor, "limit": limit, "endpoint_id": endpoint_id},
+        )
+
+    def iter_webhook_health(
+        self, *, endpoint_id: str | None = None, page_size: int = 200
+    ) -> AsyncIterator[EndpointHealth]:
+        """All rows of `list_webhook_health`, page after page."""
+        return self._rows(
+            _LIST_WEBHOOK_HEALTH, "/webhook-health", {"limit": page_size, "endpoint_id": endpoint_id}
         )
 
     async def list_deliveries_of_event(

@@ -12,6 +12,7 @@ from ._errors import (
 
 __all__ = [
     "AlreadyBookedError",
+    "AlreadyHeldError",
     "AlreadySubmittedError",
     "AlreadyWaitlistedError",
     "ApiError",
@@ -20,6 +21,8 @@ __all__ = [
     "BodyTooLargeError",
     "BookingAlreadyCancelledError",
     "BookingNotCancellableError",
+    "BookingNotHeldError",
+    "BookingNotMovableError",
     "CancellationTermsChangedError",
     "ClassFullError",
     "ClassNotBookableError",
@@ -30,6 +33,7 @@ __all__ = [
     "EventsExpiredError",
     "FormClosedError",
     "FormNotPublishedError",
+    "HoldExpiredError",
     "IdempotencyInProgressError",
     "IdempotencyKeyReusedError",
     "InsufficientScopeError",
@@ -45,6 +49,7 @@ __all__ = [
     "RateLimitedError",
     "RecoveryInProgressError",
     "ResyncNeeded",
+    "SameClassError",
     "SecretLost",
     "ServiceUnavailableError",
     "SlugTakenError",
@@ -53,6 +58,7 @@ __all__ = [
     "StudioPartnerError",
     "SubmissionLimitReachedError",
     "TooManyEndpointsError",
+    "TooManyHoldsError",
     "TooManyWaitsError",
     "UnsupportedApiVersionError",
     "UnsupportedMediaTypeError",
@@ -66,6 +72,10 @@ __all__ = [
 
 class AlreadyBookedError(ApiError):
     """The member already has a booking for this class."""
+
+
+class AlreadyHeldError(ApiError):
+    """A seat in this class is already held for the member."""
 
 
 class AlreadySubmittedError(ApiError):
@@ -94,6 +104,14 @@ class BookingAlreadyCancelledError(ApiError):
 
 class BookingNotCancellableError(ApiError):
     """The booking can no longer be cancelled."""
+
+
+class BookingNotHeldError(ApiError):
+    """The booking is not held."""
+
+
+class BookingNotMovableError(ApiError):
+    """The booking cannot be moved."""
 
 
 class CancellationTermsChangedError(ApiError):
@@ -130,6 +148,10 @@ class FormClosedError(ApiError):
 
 class FormNotPublishedError(ApiError):
     """The form is not published and accepts no submissions."""
+
+
+class HoldExpiredError(ApiError):
+    """The hold has run out, and its seat is no longer free."""
 
 
 class IdempotencyInProgressError(ApiError):
@@ -188,6 +210,10 @@ class RecoveryInProgressError(ApiError):
     """A recovery of this endpoint is still running."""
 
 
+class SameClassError(ApiError):
+    """The booking is already in this class."""
+
+
 class ServiceUnavailableError(ApiError):
     """A part of the system is unavailable; nothing was done."""
 
@@ -210,6 +236,10 @@ class SubmissionLimitReachedError(ApiError):
 
 class TooManyEndpointsError(ApiError):
     """This client has reached its limit of webhook endpoints."""
+
+
+class TooManyHoldsError(ApiError):
+    """No more seats of this class can be held for now."""
 
 
 class TooManyWaitsError(ApiError):
@@ -242,6 +272,7 @@ class WaitlistNotAllowedError(ApiError):
 
 BY_CODE: dict[str, type[ApiError]] = {
     "already_booked": AlreadyBookedError,
+    "already_held": AlreadyHeldError,
     "already_submitted": AlreadySubmittedError,
     "already_waitlisted": AlreadyWaitlistedError,
     "api_key_expired": ApiKeyExpiredError,
@@ -249,6 +280,8 @@ BY_CODE: dict[str, type[ApiError]] = {
     "body_too_large": BodyTooLargeError,
     "booking_already_cancelled": BookingAlreadyCancelledError,
     "booking_not_cancellable": BookingNotCancellableError,
+    "booking_not_held": BookingNotHeldError,
+    "booking_not_movable": BookingNotMovableError,
     "cancellation_terms_changed": CancellationTermsChangedError,
     "class_full": ClassFullError,
     "class_not_bookable": ClassNotBookableError,
@@ -258,6 +291,7 @@ BY_CODE: dict[str, type[ApiError]] = {
     "events_expired": EventsExpiredError,
     "form_closed": FormClosedError,
     "form_not_published": FormNotPublishedError,
+    "hold_expired": HoldExpiredError,
     "idempotency_in_progress": IdempotencyInProgressError,
     "idempotency_key_reused": IdempotencyKeyReusedError,
     "insufficient_scope": InsufficientScopeError,
@@ -272,12 +306,14 @@ BY_CODE: dict[str, type[ApiError]] = {
     "not_found": NotFoundError,
     "rate_limited": RateLimitedError,
     "recovery_in_progress": RecoveryInProgressError,
+    "same_class": SameClassError,
     "service_unavailable": ServiceUnavailableError,
     "slug_taken": SlugTakenError,
     "spot_required": SpotRequiredError,
     "spot_taken": SpotTakenError,
     "submission_limit_reached": SubmissionLimitReachedError,
     "too_many_endpoints": TooManyEndpointsError,
+    "too_many_holds": TooManyHoldsError,
     "too_many_waits": TooManyWaitsError,
     "unsupported_api_version": UnsupportedApiVersionError,
     "unsupported_media_type": UnsupportedMediaTypeError,

@@ -117,8 +117,15 @@ else:
         options = (Room, RoomReference)
 
 
+class BookingHeld(EventEnvelope, frozen=True, tag_field="type", tag="booking.held"):
+    """A seat is held until `held_until`; `booking.created` follows if the hold is confirmed"""
+
+    type: ClassVar[Literal["booking.held"]] = "booking.held"
+    data: EventData[Booking]
+
+
 class BookingCreated(EventEnvelope, frozen=True, tag_field="type", tag="booking.created"):
-    """A booking was created, confirmed or waitlisted"""
+    """A booking was created, confirmed or waitlisted, or a hold was confirmed"""
 
     type: ClassVar[Literal["booking.created"]] = "booking.created"
     data: EventData[Booking]
@@ -153,10 +160,17 @@ class BookingNoShow(EventEnvelope, frozen=True, tag_field="type", tag="booking.n
 
 
 class BookingExpired(EventEnvelope, frozen=True, tag_field="type", tag="booking.expired"):
-    """The class of a waitlisted booking has started"""
+    """The class of a waitlisted booking has started, or a hold has run out (`data.previous.status` is `held`)"""
 
     type: ClassVar[Literal["booking.expired"]] = "booking.expired"
     data: EventData[Booking]
+
+
+class BookingRescheduled(EventEnvelope, frozen=True, tag_field="type", tag="booking.rescheduled"):
+    """A booking was moved to another class; it keeps its id"""
+
+    type: ClassVar[Literal["booking.rescheduled"]] = "booking.rescheduled"
+    data: EventData[BookingOrReference]
 
 
 class BookingUpdated(EventEnvelope, frozen=True, tag_field="type", tag="booking.updated"):
@@ -422,12 +436,14 @@ class UnknownEvent(Unknown):
 
 
 KnownEvent: TypeAlias = (
-    BookingCreated
+    BookingHeld
+    | BookingCreated
     | BookingConfirmed
     | BookingCancelled
     | BookingCheckedIn
     | BookingNoShow
     | BookingExpired
+    | BookingRescheduled
     | BookingUpdated
     | WaitlistUpdated
     | ClassCreated

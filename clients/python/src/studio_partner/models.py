@@ -24,12 +24,14 @@ class OpenEnum(StrEnum):
 
 
 EventKind: TypeAlias = Literal[
+    "booking.held",
     "booking.created",
     "booking.confirmed",
     "booking.cancelled",
     "booking.checked_in",
     "booking.no_show",
     "booking.expired",
+    "booking.rescheduled",
     "booking.updated",
     "waitlist.updated",
     "class.created",
@@ -71,6 +73,7 @@ class BookingPreviewOutcome(OpenEnum):
     """The outcome of the booking if it were made now."""
 
     CONFIRMED = "confirmed"
+    HELD = "held"
     REFUSED = "refused"
     WAITLISTED = "waitlisted"
 
@@ -80,7 +83,23 @@ if TYPE_CHECKING:
 else:
     AnyBookingPreviewOutcome = BookingPreviewOutcome
 BookingPreviewOutcomeText: TypeAlias = (
-    AnyBookingPreviewOutcome | Literal["confirmed", "refused", "waitlisted"]
+    AnyBookingPreviewOutcome | Literal["confirmed", "held", "refused", "waitlisted"]
+)
+
+
+class BookingReschedulePreviewOutcome(OpenEnum):
+    """The outcome of the move if it were made now."""
+
+    REFUSED = "refused"
+    RESCHEDULED = "rescheduled"
+
+
+if TYPE_CHECKING:
+    AnyBookingReschedulePreviewOutcome: TypeAlias = BookingReschedulePreviewOutcome | Unknown
+else:
+    AnyBookingReschedulePreviewOutcome = BookingReschedulePreviewOutcome
+BookingReschedulePreviewOutcomeText: TypeAlias = (
+    AnyBookingReschedulePreviewOutcome | Literal["refused", "rescheduled"]
 )
 
 
@@ -89,6 +108,7 @@ class BookingStatus(OpenEnum):
     CHECKED_IN = "checked_in"
     CONFIRMED = "confirmed"
     EXPIRED = "expired"
+    HELD = "held"
     NO_SHOW = "no_show"
     WAITLISTED = "waitlisted"
 
@@ -98,7 +118,8 @@ if TYPE_CHECKING:
 else:
     AnyBookingStatus = BookingStatus
 BookingStatusText: TypeAlias = (
-    AnyBookingStatus | Literal["cancelled", "checked_in", "confirmed", "expired", "no_show", "waitlisted"]
+    AnyBookingStatus
+    | Literal["cancelled", "checked_in", "confirmed", "expired", "held", "no_show", "waitlisted"]
 )
 
 
@@ -133,6 +154,39 @@ ClassStatusText: TypeAlias = AnyClassStatus | Literal["cancelled", "completed", 
 ConditionalOperator: TypeAlias = Literal[
     "contains", "empty", "eq", "gt", "gte", "in", "lt", "lte", "neq", "not_contains", "not_empty", "not_in"
 ]
+
+
+class EndpointHealthHealth(OpenEnum):
+    """`healthy`, `degraded`, `failing` after two failures without a success, `disabled`, or `idle`."""
+
+    DEGRADED = "degraded"
+    DISABLED = "disabled"
+    FAILING = "failing"
+    HEALTHY = "healthy"
+    IDLE = "idle"
+
+
+if TYPE_CHECKING:
+    AnyEndpointHealthHealth: TypeAlias = EndpointHealthHealth | Unknown
+else:
+    AnyEndpointHealthHealth = EndpointHealthHealth
+EndpointHealthHealthText: TypeAlias = (
+    AnyEndpointHealthHealth | Literal["degraded", "disabled", "failing", "healthy", "idle"]
+)
+
+
+class EndpointHealthBreaker(OpenEnum):
+    """`open` while nothing is sent because the endpoint keeps failing."""
+
+    CLOSED = "closed"
+    OPEN = "open"
+
+
+if TYPE_CHECKING:
+    AnyEndpointHealthBreaker: TypeAlias = EndpointHealthBreaker | Unknown
+else:
+    AnyEndpointHealthBreaker = EndpointHealthBreaker
+EndpointHealthBreakerText: TypeAlias = AnyEndpointHealthBreaker | Literal["closed", "open"]
 FormFieldOptionsLayout: TypeAlias = Literal["buttons", "select"]
 FormFieldType: TypeAlias = Literal[
     "address",
@@ -278,6 +332,21 @@ if TYPE_CHECKING:
 else:
     AnyRequestSource = RequestSource
 RequestSourceText: TypeAlias = AnyRequestSource | Literal["console", "key"]
+
+
+class RequestCountsWindow(OpenEnum):
+    """How far back the bars reach."""
+
+    _1H = "1h"
+    _24H = "24h"
+    _7D = "7d"
+
+
+if TYPE_CHECKING:
+    AnyRequestCountsWindow: TypeAlias = RequestCountsWindow | Unknown
+else:
+    AnyRequestCountsWindow = RequestCountsWindow
+RequestCountsWindowText: TypeAlias = AnyRequestCountsWindow | Literal["1h", "24h", "7d"]
 
 
 class SpotMode(OpenEnum):
@@ -479,6 +548,8 @@ class Booking(Struct, frozen=True, kw_only=True):
     """The spot in the room, or null."""
     waitlist_position: int | None
     """Position on the waitlist, while waitlisted."""
+    held_until: datetime | None
+    """When the hold ends, while held."""
     created_at: datetime | None
     """When it was created, in UTC."""
     updated_at: datetime | None
@@ -496,6 +567,36 @@ class BookingPreview(Struct, frozen=True, kw_only=True):
     """The error code that the booking would be refused with, or null."""
     checks: list[PreviewCheck]
     """Every rule that was checked, passed or not."""
+
+
+class BookingReschedule(Struct, frozen=True, kw_only=True):
+    id: str
+    """The id of this move."""
+    object: Literal["booking_reschedule"]
+    """What kind of object this is."""
+    booking: Booking
+    """The booking. In a list, as it is now."""
+    from_class_id: str | None
+    """The class that it left; null if the key may not see that class."""
+    at: datetime
+    """When it was moved, in UTC."""
+    terms: RescheduleTerms
+    """What leaving the old class cost."""
+    credits_charged: int
+    """How many credits the new seat cost; those that came back were used first."""
+
+
+class BookingReschedulePreview(Struct, frozen=True, kw_only=True):
+    object: Literal["booking_reschedule_preview"]
+    """What kind of object this is."""
+    outcome: AnyBookingReschedulePreviewOutcome
+    """The outcome of the move if it were made now."""
+    code: str | None
+    """The error code that the move would be refused with, or null."""
+    checks: list[PreviewCheck]
+    """Every rule that was checked, passed or not."""
+    terms: RescheduleTerms | None
+    """Null for a booking that has no seat to leave."""
 
 
 class CancellationReceipt(Struct, frozen=True, kw_only=True):
@@ -560,6 +661,8 @@ class Class(Struct, frozen=True, kw_only=True):
     """Confirmed and checked-in bookings."""
     available_count: int
     """For display only: booking checks again."""
+    held_count: int
+    """Seats that are held while somebody pays."""
     allow_waitlist: bool
     """Whether a full class has a waitlist."""
     spot_selection_mode: AnySpotMode | None
@@ -617,6 +720,45 @@ class ConsentGiven(Struct, frozen=True, kw_only=True):
     """The policy's version, or null."""
     label: str
     """The text that was consented to."""
+
+
+class EndpointHealth(Struct, frozen=True, kw_only=True):
+    """Attempts are those of the last 24 hours; deliveries are counted up to 1,000."""
+
+    id: str
+    """The endpoint's id."""
+    object: Literal["webhook_health"]
+    """What kind of object this is."""
+    studio_id: str
+    """The studio that it belongs to."""
+    url: str
+    """Where events are posted to; https."""
+    description: str
+    """Text for members, or null."""
+    health: AnyEndpointHealthHealth
+    """`healthy`, `degraded`, `failing` after two failures without a success, `disabled`, or `idle`."""
+    failing_since: datetime | None
+    """Since when every attempt has failed, or null."""
+    last_error: LastError | None
+    """What the last failed attempt got, while it fails, or null."""
+    breaker: AnyEndpointHealthBreaker
+    """`open` while nothing is sent because the endpoint keeps failing."""
+    next_attempt_at: datetime | None
+    """When the next attempt is due, in UTC, or null."""
+    pending: int
+    """Deliveries that are not made yet, counted up to 1,000."""
+    dead: int
+    """Deliveries that were given up, counted up to 1,000."""
+    oldest_pending_at: datetime | None
+    """When the oldest pending delivery was created, in UTC, or null."""
+    succeeded: int
+    """Attempts of the last 24 hours that succeeded."""
+    failed: int
+    """Attempts of the last 24 hours that failed."""
+    p95_ms: float | None
+    """19 of 20 of these attempts took at most about this long, in milliseconds; null for none."""
+    hours: list[HealthHour]
+    """The last 24 hours, oldest first."""
 
 
 class EventResource(Struct, frozen=True, kw_only=True):
@@ -717,6 +859,15 @@ class FormSubmission(Struct, frozen=True, kw_only=True):
     """The consents that were given, with the policy and its version."""
 
 
+class HealthHour(Struct, frozen=True, kw_only=True):
+    at: datetime
+    """When the hour begins, in UTC."""
+    succeeded: int
+    """Attempts that succeeded."""
+    failed: int
+    """Attempts that failed."""
+
+
 class IdempotencyKeyState(Struct, frozen=True, kw_only=True):
     object: Literal["idempotency_key"]
     """What kind of object this is."""
@@ -727,7 +878,7 @@ class IdempotencyKeyState(Struct, frozen=True, kw_only=True):
     http_status: int | None
     """The status of the stored response, or null while the request runs."""
     resource_id: str | None
-    """The booking that was made or cancelled, or null."""
+    """The booking that was made, moved or cancelled, or null."""
     expires_at: datetime | None
     """Until when the response is replayed, in UTC, or null while the request runs."""
 
@@ -775,6 +926,17 @@ class KeyRateLimit(Struct, frozen=True, kw_only=True):
     """How fast the bucket refills."""
     burst: int
     """How many requests the full bucket holds."""
+
+
+class LastError(Struct, frozen=True, kw_only=True):
+    at: datetime
+    """When it was attempted, in UTC."""
+    response_status: int | None
+    """The status of your server's response, or null if there was none."""
+    response_body: str | None
+    """The first 2 KiB of your server's response, or null."""
+    error: str | None
+    """What went wrong."""
 
 
 class Lead(Struct, frozen=True, kw_only=True):
@@ -883,6 +1045,15 @@ class MembershipPause(Struct, frozen=True, kw_only=True):
     """When the membership becomes active again, or null for an open end."""
     reason: str | None
     """Why it was paused, or null."""
+
+
+class MissedEvents(Struct, frozen=True, kw_only=True):
+    object: Literal["missed_events"]
+    """What kind of object this is."""
+    count: int
+    """How many events a recovery would send."""
+    complete: bool
+    """`false`: there are more, which were not counted."""
 
 
 class MutationResult(Struct, frozen=True, kw_only=True):
@@ -1002,8 +1173,63 @@ class Request(Struct, frozen=True, kw_only=True):
     """How long the response took, in milliseconds."""
     key_id: str
     """The key that it was made with."""
+    key_name: str
+    """Name of the key."""
+    key_prefix: str
+    """How the key begins; it is all that is shown of it."""
     source: AnyRequestSource
     """Where the lead came from. `partner_api` by default."""
+
+
+class RequestBar(Struct, frozen=True, kw_only=True):
+    """The requests of one part of the window, by the class of their status."""
+
+    at: datetime
+    """When the bar begins, in UTC."""
+    status_2xx: int
+    """Requests that were answered with 2xx."""
+    status_3xx: int
+    """Requests that were answered with 3xx."""
+    status_4xx: int
+    """Requests that were answered with 4xx."""
+    status_5xx: int
+    """Requests that were answered with 5xx."""
+    p95_ms: float | None
+    """19 of 20 requests took at most about this long, in milliseconds; null for none."""
+
+
+class RequestCounts(Struct, frozen=True, kw_only=True):
+    object: Literal["request_counts"]
+    """What kind of object this is."""
+    window: AnyRequestCountsWindow
+    """How far back the bars reach."""
+    bar_seconds: int
+    """How many seconds a bar covers."""
+    p95_ms: float | None
+    """19 of 20 requests took at most about this long, in milliseconds; null for none."""
+    data: list[RequestBar]
+    """The bars, oldest first. The last one is not over yet."""
+
+
+class RescheduleTerms(Struct, frozen=True, kw_only=True):
+    """What leaving the old class cost: the fields of a cancellation receipt that tell the price."""
+
+    late_cancel: bool
+    """True when the old class was left inside the studio's late window."""
+    free_cancel_until: datetime
+    """Until when leaving it was free, in UTC."""
+    late_fee_amount: Decimal | None
+    """The late fee as a decimal in text, or null. No payment is made here."""
+    late_fee_currency: str | None
+    """The fee's ISO 4217 currency code, or null."""
+    late_fee_status: AnyCancellationReceiptLateFeeStatus
+    """A fee is assessed, never charged, by this API."""
+    credit_forfeited: bool
+    """True when a credit was lost by leaving late."""
+    credits_forfeited: int
+    """How many credits were lost."""
+    credits_restored: int
+    """How many credits were given back."""
 
 
 class Room(Struct, frozen=True, kw_only=True):

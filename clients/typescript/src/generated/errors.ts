@@ -4,6 +4,8 @@ import { ApiError } from "../errors.js";
 
 /** `already_booked`: The member already has a booking for this class. */
 export class AlreadyBookedError extends ApiError { override name = "AlreadyBookedError"; }
+/** `already_held`: A seat in this class is already held for the member. */
+export class AlreadyHeldError extends ApiError { override name = "AlreadyHeldError"; }
 /** `already_submitted`: This email has already submitted the form. */
 export class AlreadySubmittedError extends ApiError { override name = "AlreadySubmittedError"; }
 /** `already_waitlisted`: The member is already on the waitlist of this class. */
@@ -18,6 +20,10 @@ export class BodyTooLargeError extends ApiError { override name = "BodyTooLargeE
 export class BookingAlreadyCancelledError extends ApiError { override name = "BookingAlreadyCancelledError"; }
 /** `booking_not_cancellable`: The booking can no longer be cancelled. */
 export class BookingNotCancellableError extends ApiError { override name = "BookingNotCancellableError"; }
+/** `booking_not_held`: The booking is not held. */
+export class BookingNotHeldError extends ApiError { override name = "BookingNotHeldError"; }
+/** `booking_not_movable`: The booking cannot be moved. */
+export class BookingNotMovableError extends ApiError { override name = "BookingNotMovableError"; }
 /** `cancellation_terms_changed`: Cancelling would cost more than was accepted; nothing was cancelled. */
 export class CancellationTermsChangedError extends ApiError { override name = "CancellationTermsChangedError"; }
 /** `class_full`: The class is full. */
@@ -36,6 +42,8 @@ export class EventsExpiredError extends ApiError { override name = "EventsExpire
 export class FormClosedError extends ApiError { override name = "FormClosedError"; }
 /** `form_not_published`: The form is not published and accepts no submissions. */
 export class FormNotPublishedError extends ApiError { override name = "FormNotPublishedError"; }
+/** `hold_expired`: The hold has run out, and its seat is no longer free. */
+export class HoldExpiredError extends ApiError { override name = "HoldExpiredError"; }
 /** `idempotency_in_progress`: A request with this Idempotency-Key is still in progress; retry with the same key. */
 export class IdempotencyInProgressError extends ApiError { override name = "IdempotencyInProgressError"; }
 /** `idempotency_key_reused`: The Idempotency-Key was already used with different parameters. */
@@ -64,6 +72,8 @@ export class NotFoundError extends ApiError { override name = "NotFoundError"; }
 export class RateLimitedError extends ApiError { override name = "RateLimitedError"; }
 /** `recovery_in_progress`: A recovery of this endpoint is still running. */
 export class RecoveryInProgressError extends ApiError { override name = "RecoveryInProgressError"; }
+/** `same_class`: The booking is already in this class. */
+export class SameClassError extends ApiError { override name = "SameClassError"; }
 /** `service_unavailable`: A part of the system is unavailable; nothing was done. */
 export class ServiceUnavailableError extends ApiError { override name = "ServiceUnavailableError"; }
 /** `slug_taken`: Another form of the studio has this slug. */
@@ -76,6 +86,8 @@ export class SpotTakenError extends ApiError { override name = "SpotTakenError";
 export class SubmissionLimitReachedError extends ApiError { override name = "SubmissionLimitReachedError"; }
 /** `too_many_endpoints`: This client has reached its limit of webhook endpoints. */
 export class TooManyEndpointsError extends ApiError { override name = "TooManyEndpointsError"; }
+/** `too_many_holds`: No more seats of this class can be held for now. */
+export class TooManyHoldsError extends ApiError { override name = "TooManyHoldsError"; }
 /** `too_many_waits`: The client already waits for events as often as it may at once. */
 export class TooManyWaitsError extends ApiError { override name = "TooManyWaitsError"; }
 /** `unsupported_api_version`: The version in X-API-Version is not supported. */
@@ -94,6 +106,7 @@ export class WaitlistNotAllowedError extends ApiError { override name = "Waitlis
 /** The class of each code. */
 export const ERRORS = {
   already_booked: AlreadyBookedError,
+  already_held: AlreadyHeldError,
   already_submitted: AlreadySubmittedError,
   already_waitlisted: AlreadyWaitlistedError,
   api_key_expired: ApiKeyExpiredError,
@@ -101,6 +114,8 @@ export const ERRORS = {
   body_too_large: BodyTooLargeError,
   booking_already_cancelled: BookingAlreadyCancelledError,
   booking_not_cancellable: BookingNotCancellableError,
+  booking_not_held: BookingNotHeldError,
+  booking_not_movable: BookingNotMovableError,
   cancellation_terms_changed: CancellationTermsChangedError,
   class_full: ClassFullError,
   class_not_bookable: ClassNotBookableError,
@@ -110,6 +125,7 @@ export const ERRORS = {
   events_expired: EventsExpiredError,
   form_closed: FormClosedError,
   form_not_published: FormNotPublishedError,
+  hold_expired: HoldExpiredError,
   idempotency_in_progress: IdempotencyInProgressError,
   idempotency_key_reused: IdempotencyKeyReusedError,
   insufficient_scope: InsufficientScopeError,
@@ -124,12 +140,14 @@ export const ERRORS = {
   not_found: NotFoundError,
   rate_limited: RateLimitedError,
   recovery_in_progress: RecoveryInProgressError,
+  same_class: SameClassError,
   service_unavailable: ServiceUnavailableError,
   slug_taken: SlugTakenError,
   spot_required: SpotRequiredError,
   spot_taken: SpotTakenError,
   submission_limit_reached: SubmissionLimitReachedError,
   too_many_endpoints: TooManyEndpointsError,
+  too_many_holds: TooManyHoldsError,
   too_many_waits: TooManyWaitsError,
   unsupported_api_version: UnsupportedApiVersionError,
   unsupported_media_type: UnsupportedMediaTypeError,

@@ -32,12 +32,14 @@ import type {
 
 /** The kinds of events that this version of the package knows. */
 export const EVENT_TYPES = [
+  "booking.held",
   "booking.created",
   "booking.confirmed",
   "booking.cancelled",
   "booking.checked_in",
   "booking.no_show",
   "booking.expired",
+  "booking.rescheduled",
   "booking.updated",
   "waitlist.updated",
   "class.created",
@@ -96,7 +98,15 @@ export interface EventEnvelope {
   request_id: string | null;
 }
 
-/** A booking was created, confirmed or waitlisted. */
+/** A seat is held until `held_until`; `booking.created` follows if the hold is confirmed. */
+export interface BookingHeld extends EventEnvelope {
+  type: "booking.held";
+  data: {
+    object: Booking;
+  };
+}
+
+/** A booking was created, confirmed or waitlisted, or a hold was confirmed. */
 export interface BookingCreated extends EventEnvelope {
   type: "booking.created";
   data: {
@@ -136,11 +146,21 @@ export interface BookingNoShow extends EventEnvelope {
   };
 }
 
-/** The class of a waitlisted booking has started. */
+/** The class of a waitlisted booking has started, or a hold has run out (`data.previous.status` is `held`). */
 export interface BookingExpired extends EventEnvelope {
   type: "booking.expired";
   data: {
     object: Booking;
+  };
+}
+
+/** A booking was moved to another class; it keeps its id. */
+export interface BookingRescheduled extends EventEnvelope {
+  type: "booking.rescheduled";
+  data: {
+    object: Booking | BookingReference;
+    /** The fields that have changed, with their old values. */
+    previous?: Partial<Booking> & Record<string, unknown>;
   };
 }
 
@@ -452,12 +472,14 @@ export interface UnknownEvent extends EventEnvelope {
 
 /** An event of any kind: `switch (event.type)` tells what `event.data.object` is. */
 export type Event =
+  | BookingHeld
   | BookingCreated
   | BookingConfirmed
   | BookingCancelled
   | BookingCheckedIn
   | BookingNoShow
   | BookingExpired
+  | BookingRescheduled
   | BookingUpdated
   | WaitlistUpdated
   | ClassCreated

@@ -4,6 +4,9 @@ import type {
   Booking,
   BookingList,
   BookingPreview,
+  BookingReschedule,
+  BookingRescheduleList,
+  BookingReschedulePreview,
   BookingStatus,
   CancellationReceipt,
   Class,
@@ -13,6 +16,8 @@ import type {
   ClassStatus,
   ClassType,
   ClassTypeList,
+  EndpointHealth,
+  EndpointHealthList,
   EventKind,
   EventList,
   EventTypes,
@@ -37,6 +42,7 @@ import type {
   MemberList,
   Membership,
   MembershipList,
+  MissedEvents,
   MutationResult,
   OwnConsoleSession,
   Product,
@@ -44,6 +50,8 @@ import type {
   Purchase,
   PurchaseList,
   Request,
+  RequestCounts,
+  RequestCountsWindow,
   RequestList,
   RequestSource,
   Room,
@@ -81,6 +89,13 @@ export interface ListRequestsParams extends CallOptions {
   /** Only requests refused with this code. */
   error_code?: string;
   /** Only requests made with a key, or only those of a console. */
+  source?: RequestSource;
+}
+
+export interface GetRequestCountsParams extends CallOptions {
+  /** How far back. */
+  window?: RequestCountsWindow;
+  /** Requests made with a key, or those of a console. */
   source?: RequestSource;
 }
 
@@ -215,6 +230,8 @@ export interface CreateBookingParams extends WriteOptions {
   join_waitlist?: boolean;
   /** A spot from `GET /classes/{class_id}/spots`, where the class has spots. */
   class_spot_id?: string | null;
+  /** Hold the seat for so long instead of booking it. Confirm it with `POST /bookings/{booking_id}/confirm`. Not together with `join_waitlist`. */
+  hold_seconds?: number | null;
 }
 
 export interface PreviewBookingParams extends CallOptions {
@@ -226,6 +243,8 @@ export interface PreviewBookingParams extends CallOptions {
   join_waitlist?: boolean;
   /** A spot from `GET /classes/{class_id}/spots`, where the class has spots. */
   class_spot_id?: string | null;
+  /** Hold the seat for so long instead of booking it. Confirm it with `POST /bookings/{booking_id}/confirm`. Not together with `join_waitlist`. */
+  hold_seconds?: number | null;
 }
 
 export interface CancelBookingParams extends WriteOptions {
@@ -235,6 +254,35 @@ export interface CancelBookingParams extends WriteOptions {
   max_late_fee?: string;
   /** `false`: cancel only if no credit is lost. */
   allow_credit_forfeit?: boolean;
+}
+
+export interface RescheduleBookingParams extends WriteOptions {
+  /** The class to move to. */
+  class_id: string;
+  /** A spot of that class. */
+  class_spot_id?: string | null;
+  /** Move only if the fee for leaving the old class is not higher. */
+  max_late_fee?: string | null;
+  /** `false`: move only if no credit is lost. */
+  allow_credit_forfeit?: boolean | null;
+}
+
+export interface PreviewRescheduleParams extends CallOptions {
+  /** The class to move to. */
+  class_id: string;
+  /** A spot of that class. */
+  class_spot_id?: string | null;
+  /** Move only if the fee for leaving the old class is not higher. */
+  max_late_fee?: string | null;
+  /** `false`: move only if no credit is lost. */
+  allow_credit_forfeit?: boolean | null;
+}
+
+export interface ListReschedulesParams extends CallOptions {
+  /** `next_cursor` of the previous page, unchanged. */
+  cursor?: string;
+  /** The maximum number of rows per page. A page also ends at 512 KiB. */
+  limit?: number;
 }
 
 export interface ListWaitlistParams extends CallOptions {
@@ -431,6 +479,20 @@ export interface ListWebhookDeliveriesParams extends CallOptions {
   order?: "asc" | "desc";
 }
 
+export interface CountMissedEventsParams extends CallOptions {
+  /** From when the recovery would begin. */
+  since: string | Date;
+}
+
+export interface ListWebhookHealthParams extends CallOptions {
+  /** `next_cursor` of the previous page, unchanged. */
+  cursor?: string;
+  /** The maximum number of rows per page. A page also ends at 512 KiB. */
+  limit?: number;
+  /** Only this endpoint. */
+  endpoint_id?: string;
+}
+
 export interface ListDeliveriesOfEventParams extends CallOptions {
   /** `next_cursor` of the previous page, unchanged. */
   cursor?: string;
@@ -460,6 +522,7 @@ export interface ListEventsParams extends CallOptions {
 const OPERATIONS = {
   getKey: { method: "GET", path: "/key", query: [] },
   listRequests: { method: "GET", path: "/requests", query: ["cursor", "limit", "status_class", "request_id", "route", "error_code", "source"] },
+  getRequestCounts: { method: "GET", path: "/requests/counts", query: ["window", "source"] },
   getIdempotencyKey: { method: "GET", path: "/idempotency-keys/{}", query: [] },
   createConsoleSession: { method: "POST", path: "/console-sessions", query: [], hasBody: true, takesKey: true, secret: "url" },
   getStudio: { method: "GET", path: "/studio", query: [] },
@@ -486,7 +549,11 @@ const OPERATIONS = {
   previewBooking: { method: "POST", path: "/bookings/preview", query: [], hasBody: true },
   getBooking: { method: "GET", path: "/bookings/{}", query: [] },
   cancelBooking: { method: "DELETE", path: "/bookings/{}", query: ["reason", "max_late_fee", "allow_credit_forfeit"], takesKey: true },
+  confirmBooking: { method: "POST", path: "/bookings/{}/confirm", query: [], takesKey: true },
   previewCancellation: { method: "GET", path: "/bookings/{}/cancellation-preview", query: [] },
+  rescheduleBooking: { method: "POST", path: "/bookings/{}/reschedule", query: [], hasBody: true, takesKey: true },
+  previewReschedule: { method: "POST", path: "/bookings/{}/reschedule/preview", query: [], hasBody: true },
+  listReschedules: { method: "GET", path: "/bookings/{}/reschedules", query: ["cursor", "limit"] },
   listWaitlist: { method: "GET", path: "/waitlist", query: ["cursor", "limit", "class_id", "member_id", "status"] },
   getWaitlistEntry: { method: "GET", path: "/waitlist/{}", query: [] },
   listPurchases: { method: "GET", path: "/purchases", query: ["cursor", "limit", "member_id"] },
@@ -514,6 +581,8 @@ const OPERATIONS = {
   recoverWebhookEndpoint: { method: "POST", path: "/webhook-endpoints/{}/recover", query: [], hasBody: true, takesKey: true },
   getWebhookRecovery: { method: "GET", path: "/webhook-endpoints/{}/recoveries/{}", query: [] },
   listWebhookDeliveries: { method: "GET", path: "/webhook-endpoints/{}/deliveries", query: ["cursor", "limit", "status", "order"] },
+  countMissedEvents: { method: "GET", path: "/webhook-endpoints/{}/missed-events", query: ["since"] },
+  listWebhookHealth: { method: "GET", path: "/webhook-health", query: ["cursor", "limit", "endpoint_id"] },
   listDeliveriesOfEvent: { method: "GET", path: "/webhook-deliveries", query: ["cursor", "limit", "event_id"] },
   getWebhookDelivery: { method: "GET", path: "/webhook-deliveries/{}", query: [] },
   retryWebhookDelivery: { method: "POST", path: "/webhook-deliveries/{}/retry", query: [], takesKey: true },
@@ -555,6 +624,17 @@ export class Operations {
   /** Every row of `listRequests`, page by page as you loop. */
   iterRequests(params: ListRequestsParams = {}): AsyncGenerator<Request, void, void> {
     return allRows((page) => this.listRequests({ ...params, ...page }), params);
+  }
+
+  /**
+   * Count your requests by status over a window.
+   *
+   * The bars of a histogram, oldest first: minutes, half hours or three hours. A request is counted within seconds. When very many arrive at once, some successful ones are not.
+   *
+   * Any valid key may call this.
+   */
+  getRequestCounts(params: GetRequestCountsParams = {}): Promise<RequestCounts> {
+    return this.#transport.send(OPERATIONS.getRequestCounts, [], params);
   }
 
   /**
@@ -812,7 +892,7 @@ export class Operations {
   /**
    * List bookings.
    *
-   * Oldest first. Filters combine. Without `class_id` or `member_id`, the range from `starts_after` to `starts_before` may hold at most 1,000 of the studio's classes; a wider one returns 422.
+   * Oldest first. Filters combine. Without `class_id` or `member_id`, the range from `starts_after` to `starts_before` may hold at most 1,000 of the studio's classes; a wider one returns 422. Without `status`, bookings that are or were only held are left out.
    *
    * Required scope: `bookings:read`.
    */
@@ -828,11 +908,11 @@ export class Operations {
   /**
    * Book a class.
    *
-   * Checks capacity, eligibility, spot and waitlist in one transaction. With `join_waitlist`, a full class returns 201 with status `waitlisted` and the position on the waitlist. If the response is lost, repeat the request with the same Idempotency-Key: the first response is returned again, byte for byte.
+   * Checks capacity, eligibility, spot and waitlist in one transaction. With `join_waitlist`, a full class returns 201 with status `waitlisted` and the position on the waitlist. If the response is lost, repeat the request with the same Idempotency-Key: the first response is returned again, byte for byte. With `hold_seconds` the seat is held, and nothing is charged: the answer has status `held` and `held_until`.
    *
    * Required scope: `bookings:write`.
    *
-   * Refused with `class_not_bookable`, `already_booked`, `already_waitlisted`, `member_not_eligible`, `spot_required`, `spot_taken`, `class_full`, `waitlist_not_allowed`, `waitlist_full`.
+   * Refused with `class_not_bookable`, `already_booked`, `already_waitlisted`, `already_held`, `member_not_eligible`, `spot_required`, `spot_taken`, `class_full`, `waitlist_not_allowed`, `waitlist_full`, `too_many_holds`.
    */
   createBooking(params: CreateBookingParams): Promise<Booking> {
     return this.#transport.send(OPERATIONS.createBooking, [], params);
@@ -861,7 +941,7 @@ export class Operations {
   /**
    * Cancel a booking.
    *
-   * Applies the studio's current cancellation policy. `max_late_fee` and `allow_credit_forfeit` limit what the caller accepts: if the terms are worse, nothing is cancelled.
+   * Applies the studio's current cancellation policy. `max_late_fee` and `allow_credit_forfeit` limit what the caller accepts: if the terms are worse, nothing is cancelled. Giving up a hold is free, and a key with `bookings:write` alone may do it; any other booking needs `bookings:cancel`.
    *
    * Required scope: `bookings:cancel`.
    *
@@ -869,6 +949,19 @@ export class Operations {
    */
   cancelBooking(bookingId: string, params: CancelBookingParams = {}): Promise<CancellationReceipt> {
     return this.#transport.send(OPERATIONS.cancelBooking, [bookingId], params);
+  }
+
+  /**
+   * Confirm a hold.
+   *
+   * Checks the member in full, charges the credits and makes the booking `confirmed`. Who has paid too late is still booked: until the class starts, a hold that has run out takes its seat again, if the seat is free and nobody waits.
+   *
+   * Required scope: `bookings:write`.
+   *
+   * Refused with `booking_not_held`, `class_not_bookable`, `already_booked`, `already_waitlisted`, `already_held`, `member_not_eligible`, `hold_expired`.
+   */
+  confirmBooking(bookingId: string, params: WriteOptions = {}): Promise<Booking> {
+    return this.#transport.send(OPERATIONS.confirmBooking, [bookingId], params);
   }
 
   /**
@@ -882,6 +975,46 @@ export class Operations {
    */
   previewCancellation(bookingId: string, params: CallOptions = {}): Promise<CancellationReceipt> {
     return this.#transport.send(OPERATIONS.previewCancellation, [bookingId], params);
+  }
+
+  /**
+   * Move a booking to another class.
+   *
+   * A confirmed booking gets a seat in the other class and leaves its own, in one transaction, and keeps its id. It costs what cancelling costs now, and what the new seat costs; credits that are returned count for the new seat. If the move is refused, for example because the class is full, the member keeps the old seat. `max_late_fee` and `allow_credit_forfeit` limit what the caller accepts.
+   *
+   * Required scopes: `bookings:write` and `bookings:cancel`.
+   *
+   * Refused with `booking_not_movable`, `same_class`, `class_not_bookable`, `already_booked`, `already_waitlisted`, `already_held`, `member_not_eligible`, `spot_required`, `spot_taken`, `class_full`, `cancellation_terms_changed`.
+   */
+  rescheduleBooking(bookingId: string, params: RescheduleBookingParams): Promise<BookingReschedule> {
+    return this.#transport.send(OPERATIONS.rescheduleBooking, [bookingId], params);
+  }
+
+  /**
+   * Preview a move.
+   *
+   * Runs every check of a move and reports each result with the present price, without writing anything.
+   *
+   * Required scope: `bookings:read`.
+   */
+  previewReschedule(bookingId: string, params: PreviewRescheduleParams): Promise<BookingReschedulePreview> {
+    return this.#transport.send(OPERATIONS.previewReschedule, [bookingId], params);
+  }
+
+  /**
+   * List the moves of a booking.
+   *
+   * Oldest first. `booking` is the booking as it is now, in every row.
+   *
+   * Required scope: `bookings:read`.
+   */
+  listReschedules(bookingId: string, params: ListReschedulesParams = {}): Promise<BookingRescheduleList> {
+    return this.#transport.send(OPERATIONS.listReschedules, [bookingId], params);
+  }
+
+  /** Every row of `listReschedules`, page by page as you loop. */
+  iterReschedules(bookingId: string, params: ListReschedulesParams = {}): AsyncGenerator<BookingReschedule, void, void> {
+    return allRows((page) => this.listReschedules(bookingId, { ...params, ...page }), params);
   }
 
   /**
@@ -1208,6 +1341,33 @@ export class Operations {
   /** Every row of `listWebhookDeliveries`, page by page as you loop. */
   iterWebhookDeliveries(endpointId: string, params: ListWebhookDeliveriesParams = {}): AsyncGenerator<WebhookDelivery, void, void> {
     return allRows((page) => this.listWebhookDeliveries(endpointId, { ...params, ...page }), params);
+  }
+
+  /**
+   * Count what a recovery would send.
+   *
+   * Among the first 5,000 events since then.
+   *
+   * Required scope: `webhooks:read`.
+   */
+  countMissedEvents(endpointId: string, params: CountMissedEventsParams): Promise<MissedEvents> {
+    return this.#transport.send(OPERATIONS.countMissedEvents, [endpointId], params);
+  }
+
+  /**
+   * List how your endpoints are doing.
+   *
+   * A word for each, attempts by the hour, the last error, and when the next attempt is due.
+   *
+   * Required scope: `webhooks:read`.
+   */
+  listWebhookHealth(params: ListWebhookHealthParams = {}): Promise<EndpointHealthList> {
+    return this.#transport.send(OPERATIONS.listWebhookHealth, [], params);
+  }
+
+  /** Every row of `listWebhookHealth`, page by page as you loop. */
+  iterWebhookHealth(params: ListWebhookHealthParams = {}): AsyncGenerator<EndpointHealth, void, void> {
+    return allRows((page) => this.listWebhookHealth({ ...params, ...page }), params);
   }
 
   /**

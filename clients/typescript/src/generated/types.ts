@@ -5,12 +5,14 @@ import type { Event } from "./events.js";
 
 /** What an event tells. */
 export type EventKind =
+  | "booking.held"
   | "booking.created"
   | "booking.confirmed"
   | "booking.cancelled"
   | "booking.checked_in"
   | "booking.no_show"
   | "booking.expired"
+  | "booking.rescheduled"
   | "booking.updated"
   | "waitlist.updated"
   | "class.created"
@@ -47,9 +49,19 @@ export type EventKind =
   | "webhook.test";
 
 /** The outcome of the booking if it were made now. */
-export type BookingPreviewOutcome = "confirmed" | "refused" | "waitlisted";
+export type BookingPreviewOutcome = "confirmed" | "held" | "refused" | "waitlisted";
 
-export type BookingStatus = "cancelled" | "checked_in" | "confirmed" | "expired" | "no_show" | "waitlisted";
+/** The outcome of the move if it were made now. */
+export type BookingReschedulePreviewOutcome = "refused" | "rescheduled";
+
+export type BookingStatus =
+  | "cancelled"
+  | "checked_in"
+  | "confirmed"
+  | "expired"
+  | "held"
+  | "no_show"
+  | "waitlisted";
 
 /** A fee is assessed, never charged, by this API. */
 export type CancellationReceiptLateFeeStatus = "assessed" | "none" | "waived";
@@ -69,6 +81,12 @@ export type ConditionalOperator =
   | "not_contains"
   | "not_empty"
   | "not_in";
+
+/** `healthy`, `degraded`, `failing` after two failures without a success, `disabled`, or `idle`. */
+export type EndpointHealthHealth = "degraded" | "disabled" | "failing" | "healthy" | "idle";
+
+/** `open` while nothing is sent because the endpoint keeps failing. */
+export type EndpointHealthBreaker = "closed" | "open";
 
 export type FormFieldOptionsLayout = "buttons" | "select";
 
@@ -113,6 +131,9 @@ export type PurchaseStatus =
 
 /** Where the lead came from. `partner_api` by default. */
 export type RequestSource = "console" | "key";
+
+/** How far back the bars reach. */
+export type RequestCountsWindow = "1h" | "24h" | "7d";
 
 export type SpotMode = "none" | "optional" | "required";
 
@@ -166,6 +187,8 @@ export interface Booking {
   class_spot_id: string | null;
   /** Position on the waitlist, while waitlisted. */
   waitlist_position: number | null;
+  /** When the hold ends, while held. */
+  held_until: string | null;
   /** When it was created, in UTC. */
   created_at: string | null;
   /** When it last changed, in UTC, or null. */
@@ -194,6 +217,47 @@ export interface BookingPreview {
   code: string | null;
   /** Every rule that was checked, passed or not. */
   checks: PreviewCheck[];
+}
+
+export interface BookingReschedule {
+  /** The id of this move. */
+  id: string;
+  /** What kind of object this is. */
+  object: "booking_reschedule";
+  /** The booking. In a list, as it is now. */
+  booking: Booking;
+  /** The class that it left; null if the key may not see that class. */
+  from_class_id: string | null;
+  /** When it was moved, in UTC. */
+  at: string;
+  /** What leaving the old class cost. */
+  terms: RescheduleTerms;
+  /** How many credits the new seat cost; those that came back were used first. */
+  credits_charged: number;
+}
+
+export interface BookingRescheduleList {
+  /** What kind of object this is. */
+  object: "list";
+  /** The rows of this page, in the list's order. */
+  data: BookingReschedule[];
+  /** True when another page exists: send `next_cursor` back as `cursor`. */
+  has_more: boolean;
+  /** The cursor of the next page, to be sent back unchanged. Null on the last page. */
+  next_cursor: string | null;
+}
+
+export interface BookingReschedulePreview {
+  /** What kind of object this is. */
+  object: "booking_reschedule_preview";
+  /** The outcome of the move if it were made now. */
+  outcome: BookingReschedulePreviewOutcome | Unknown;
+  /** The error code that the move would be refused with, or null. */
+  code: string | null;
+  /** Every rule that was checked, passed or not. */
+  checks: PreviewCheck[];
+  /** Null for a booking that has no seat to leave. */
+  terms: RescheduleTerms | null;
 }
 
 export interface CancellationReceipt {
@@ -258,6 +322,8 @@ export interface Class {
   booked_count: number;
   /** For display only: booking checks again. */
   available_count: number;
+  /** Seats that are held while somebody pays. */
+  held_count: number;
   /** Whether a full class has a waitlist. */
   allow_waitlist: boolean;
   /** Whether a booking names a spot: `required`, `optional`, `none` or null for not at all. */
@@ -359,6 +425,55 @@ export interface ConsentGiven {
   policy_version: string | null;
   /** The text that was consented to. */
   label: string;
+}
+
+/** Attempts are those of the last 24 hours; deliveries are counted up to 1,000. */
+export interface EndpointHealth {
+  /** The endpoint's id. */
+  id: string;
+  /** What kind of object this is. */
+  object: "webhook_health";
+  /** The studio that it belongs to. */
+  studio_id: string;
+  /** Where events are posted to; https. */
+  url: string;
+  /** Text for members, or null. */
+  description: string;
+  /** `healthy`, `degraded`, `failing` after two failures without a success, `disabled`, or `idle`. */
+  health: EndpointHealthHealth | Unknown;
+  /** Since when every attempt has failed, or null. */
+  failing_since: string | null;
+  /** What the last failed attempt got, while it fails, or null. */
+  last_error: LastError | null;
+  /** `open` while nothing is sent because the endpoint keeps failing. */
+  breaker: EndpointHealthBreaker | Unknown;
+  /** When the next attempt is due, in UTC, or null. */
+  next_attempt_at: string | null;
+  /** Deliveries that are not made yet, counted up to 1,000. */
+  pending: number;
+  /** Deliveries that were given up, counted up to 1,000. */
+  dead: number;
+  /** When the oldest pending delivery was created, in UTC, or null. */
+  oldest_pending_at: string | null;
+  /** Attempts of the last 24 hours that succeeded. */
+  succeeded: number;
+  /** Attempts of the last 24 hours that failed. */
+  failed: number;
+  /** 19 of 20 of these attempts took at most about this long, in milliseconds; null for none. */
+  p95_ms: number | null;
+  /** The last 24 hours, oldest first. */
+  hours: HealthHour[];
+}
+
+export interface EndpointHealthList {
+  /** What kind of object this is. */
+  object: "list";
+  /** The rows of this page, in the list's order. */
+  data: EndpointHealth[];
+  /** True when another page exists: send `next_cursor` back as `cursor`. */
+  has_more: boolean;
+  /** The cursor of the next page, to be sent back unchanged. Null on the last page. */
+  next_cursor: string | null;
 }
 
 /** For the OpenAPI document, too. */
@@ -563,6 +678,15 @@ export interface FormSubmissionList {
   next_cursor: string | null;
 }
 
+export interface HealthHour {
+  /** When the hour begins, in UTC. */
+  at: string;
+  /** Attempts that succeeded. */
+  succeeded: number;
+  /** Attempts that failed. */
+  failed: number;
+}
+
 export interface IdempotencyKeyState {
   /** What kind of object this is. */
   object: "idempotency_key";
@@ -572,7 +696,7 @@ export interface IdempotencyKeyState {
   route: string | null;
   /** The status of the stored response, or null while the request runs. */
   http_status: number | null;
-  /** The booking that was made or cancelled, or null. */
+  /** The booking that was made, moved or cancelled, or null. */
   resource_id: string | null;
   /** Until when the response is replayed, in UTC, or null while the request runs. */
   expires_at: string | null;
@@ -630,6 +754,17 @@ export interface KeyRateLimit {
   requests_per_second: number;
   /** How many requests the full bucket holds. */
   burst: number;
+}
+
+export interface LastError {
+  /** When it was attempted, in UTC. */
+  at: string;
+  /** The status of your server's response, or null if there was none. */
+  response_status: number | null;
+  /** The first 2 KiB of your server's response, or null. */
+  response_body: string | null;
+  /** What went wrong. */
+  error: string | null;
 }
 
 export interface Lead {
@@ -783,6 +918,15 @@ export interface MembershipPause {
   reason: string | null;
 }
 
+export interface MissedEvents {
+  /** What kind of object this is. */
+  object: "missed_events";
+  /** How many events a recovery would send. */
+  count: number;
+  /** `false`: there are more, which were not counted. */
+  complete: boolean;
+}
+
 export interface MutationResult {
   /** The resource's id. Treat it as opaque. */
   id: string;
@@ -920,8 +1064,41 @@ export interface Request {
   duration_ms: number;
   /** The key that it was made with. */
   key_id: string;
+  /** Name of the key. */
+  key_name: string;
+  /** How the key begins; it is all that is shown of it. */
+  key_prefix: string;
   /** Where the lead came from. `partner_api` by default. */
   source: RequestSource | Unknown;
+}
+
+/** The requests of one part of the window, by the class of their status. */
+export interface RequestBar {
+  /** When the bar begins, in UTC. */
+  at: string;
+  /** Requests that were answered with 2xx. */
+  status_2xx: number;
+  /** Requests that were answered with 3xx. */
+  status_3xx: number;
+  /** Requests that were answered with 4xx. */
+  status_4xx: number;
+  /** Requests that were answered with 5xx. */
+  status_5xx: number;
+  /** 19 of 20 requests took at most about this long, in milliseconds; null for none. */
+  p95_ms: number | null;
+}
+
+export interface RequestCounts {
+  /** What kind of object this is. */
+  object: "request_counts";
+  /** How far back the bars reach. */
+  window: RequestCountsWindow | Unknown;
+  /** How many seconds a bar covers. */
+  bar_seconds: number;
+  /** 19 of 20 requests took at most about this long, in milliseconds; null for none. */
+  p95_ms: number | null;
+  /** The bars, oldest first. The last one is not over yet. */
+  data: RequestBar[];
 }
 
 export interface RequestList {
@@ -933,6 +1110,26 @@ export interface RequestList {
   has_more: boolean;
   /** The cursor of the next page, to be sent back unchanged. Null on the last page. */
   next_cursor: string | null;
+}
+
+/** What leaving the old class cost: the fields of a cancellation receipt that tell the price. */
+export interface RescheduleTerms {
+  /** True when the old class was left inside the studio's late window. */
+  late_cancel: boolean;
+  /** Until when leaving it was free, in UTC. */
+  free_cancel_until: string;
+  /** The late fee as a decimal in text, or null. No payment is made here. */
+  late_fee_amount: string | null;
+  /** The fee's ISO 4217 currency code, or null. */
+  late_fee_currency: string | null;
+  /** A fee is assessed, never charged, by this API. */
+  late_fee_status: CancellationReceiptLateFeeStatus | Unknown;
+  /** True when a credit was lost by leaving late. */
+  credit_forfeited: boolean;
+  /** How many credits were lost. */
+  credits_forfeited: number;
+  /** How many credits were given back. */
+  credits_restored: number;
 }
 
 export interface Room {

@@ -20,8 +20,9 @@ from shared.http.service import request_id_of, send_error
 from shared.routing import OF_A_STUDIO, OperatorRoute
 
 log = structlog.get_logger("audit")
-# Key in the scope's state, for a handler that knows the target better than its path does.
+# Keys in the scope's state, for a handler that knows the target or the studio better than its path does.
 TARGET = "audit_target"
+STUDIO = "audit_studio"
 
 
 class _Made(Struct):
@@ -48,6 +49,7 @@ class AuditTrail:
                     action=action_of(route),
                     target=target_of(route, scope["path_params"], scope["query_string"], caller.studio_id),
                     request_id=request_id,
+                    studio=caller.studio_id or studio_of(scope["path_params"], scope["query_string"]),
                 )
         except Exception as problem:
             await send_error(send, problem, scope)
@@ -68,19 +70,19 @@ class AuditTrail:
                 first = start.pop()
                 body: Any = message.get("body", b"") if makes else b""
                 target = scope["state"].get(TARGET) or (_id_in(body) if body else None)
-                await self._complete(entry_id, first["status"], target)
+                await self._complete(entry_id, first["status"], target, scope["state"].get(STUDIO))
                 await send(first)
             await send(message)
 
         return watched
 
-    async def _complete(self, entry_id: str, status: int, target: str | None) -> None:
+    async def _complete(self, entry_id: str, status: int, target: str | None, studio: str | None) -> None:
         try:
             async with self._db.connection() as conn:
                 if 400 <= status < 500:
                     await audit_log.remove(conn, entry_id)
-                elif target:
-                    await audit_log.set_target(conn, entry_id, target)
+                elif target or studio:
+                    await audit_log.complete(conn, entry_id, target, studio)
         except Exception as problem:
             # The work is done and the entry exists; only its target is less precise.
             log.warning("audit_entry_not_completed", error=type(problem).__name__)
@@ -116,6 +118,11 @@ def action_of(route: OperatorRoute) -> str:
 def target_of(route: OperatorRoute, parameters: Mapping[str, str], query: bytes, own_studio: str) -> str:
     """The last parameter of the path; otherwise the studio in the query, or that of the staff token."""
     named = parameters.get(route.path.rpartition("{")[2].partition("}")[0])
-    target = named or dict(parse_qsl(query.decode("latin-1"))).get("studio") or own_studio
+    target = named or studio_of({}, query) or own_studio
     printable = "".join(letter for letter in target if letter.isprintable())
     return printable[:MAX_LENGTH] or (NEW if action_of(route).endswith(CREATE) else ALL)
+
+
+def studio_of(parameters: Mapping[str, str], query: bytes) -> str:
+    """In the path, or in the query; empty if neither names one."""
+    return parameters.get("studio") or dict(parse_qsl(query.decode("latin-1"))).get("studio") or ""

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from msgspec import UNSET
-
 from services.gateway.actions.issue_key import issue_key, issue_staff_token, revoke_key, rotate_key
 from services.gateway.actions.open_console import make_console_link
+from services.gateway.actions.read_audit import read_audit
 from services.gateway.actions.studios import create_studio
 from services.gateway.context import OperatorContext
 from services.gateway.errors import ClientWithoutKey, KeyNotLive, SlugTaken, StudioExists
-from services.gateway.store import audit_log, clients, keys, requests, staff_tokens, studios
+from services.gateway.routes.operator.audit_trail import STUDIO
+from services.gateway.store import clients, keys, request_counts, requests, staff_tokens, studios
 from services.gateway.wire.key import (
     Client,
     ClientSet,
@@ -24,9 +24,18 @@ from services.gateway.wire.key import (
     StaffToken,
     StaffTokenCreate,
 )
-from services.gateway.wire.request import AuditEntry, AuditQuery, KeyUsage, UsageQuery
+from services.gateway.wire.request import (
+    AuditEntry,
+    AuditQuery,
+    ClientCountsQuery,
+    ClientRequest,
+    ClientRequestsQuery,
+    KeyUsage,
+    RequestCounts,
+    UsageQuery,
+)
 from services.gateway.wire.studio import OperatorStudio, StudioCreate, StudioFilter
-from shared.errors import NotFound
+from shared.errors import Invalid, NotFound, Problem
 from shared.http.pages import Page, whole_page
 from shared.http.routes import Call, Routes
 from shared.routing import OPERATOR_PREFIX
@@ -60,12 +69,11 @@ async def list_clients(context: OperatorContext, call: Call[StudioFilter, None])
         return whole_page(await clients.all_of(conn, studio_id))
 
 
-@ROUTES.add("PATCH", "/clients/{client}", "Set a client's rate")
+@ROUTES.add("PATCH", "/clients/{client}", "Set a client's limits")
 async def patch_client(context: OperatorContext, call: Call[None, ClientSet]) -> Client:
-    rate = None if call.body.rate is UNSET else call.body.rate
-    burst = None if call.body.burst is UNSET else call.body.burst
     async with context.db.transaction() as conn:
-        client = await clients.set_limits(conn, call.path["client"], rate, burst)
+        client = await clients.set_limits(conn, call.path["client"], call.body)
+    call.state[STUDIO] = client.studio_id
     await context.key_cache.refresh()
     return client
 
@@ -74,6 +82,7 @@ async def _key(context: OperatorContext, call: Call[Any, Any]) -> Key:
     """The key in the path. For staff, every other studio's key does not exist."""
     async with context.db.connection() as conn:
         key = await keys.get(conn, call.path["key_id"])
+    call.state[STUDIO] = key.studio_id
     if call.caller.studio_id and call.caller.studio_id != key.studio_id:
         raise NotFound
     return key
@@ -81,7 +90,9 @@ async def _key(context: OperatorContext, call: Call[Any, Any]) -> Key:
 
 @ROUTES.add("POST", "/keys", "Issue a key", status=201, errors=(NotFound,), role="manager")
 async def post_key(context: OperatorContext, call: Call[None, KeyCreate]) -> IssuedKey:
-    return await issue_key(context, call.caller, call.body)
+    key = await issue_key(context, call.caller, call.body)
+    call.state[STUDIO] = key.studio_id
+    return key
 
 
 @ROUTES.add("GET", "/keys", "List keys", errors=(NotFound,), role="manager")
@@ -117,15 +128,45 @@ async def post_revocation(context: OperatorContext, call: Call[None, KeyRevoke])
     return await revoke_key(context, key.id, call.body, call.caller.request_id)
 
 
-@ROUTES.add(
-    "GET",
-    "/audit",
-    "List what operators and staff changed",
-    description="Every write through this API, oldest first. Entries are never deleted.",
-)
+@ROUTES.add("GET", "/audit", "List what operators and staff changed", errors=(NotFound,), role="manager")
 async def list_audit(context: OperatorContext, call: Call[AuditQuery, None]) -> Page[AuditEntry]:
     async with context.db.connection() as conn:
-        return await audit_log.page(conn, call.query)
+        studio_id = await studios.named_by(conn, call.caller, call.query.studio)
+    return await read_audit(context, studio_id, call.query, call.caller.request_id)
+
+
+NO_CLIENT = Problem(("query", "client"), "Name the client.", "missing")
+
+
+@ROUTES.add(
+    "GET", "/requests", "List a client's requests of the last seven days", errors=(NotFound,), role="manager"
+)
+async def list_requests(
+    context: OperatorContext, call: Call[ClientRequestsQuery, None]
+) -> Page[ClientRequest]:
+    query = call.query
+    async with context.db.connection() as conn:
+        studio_id = await studios.named_by(conn, call.caller, query.studio)
+        if query.client is None and query.request_id is None:
+            raise Invalid([NO_CLIENT])
+        client_id = await clients.find(conn, query.client, studio_id) if query.client else None
+        return await requests.client_page(conn, studio_id, client_id, query)
+
+
+@ROUTES.add(
+    "GET",
+    "/requests/counts",
+    "Count a client's requests by status over a window",
+    errors=(NotFound,),
+    role="manager",
+)
+async def get_counts(context: OperatorContext, call: Call[ClientCountsQuery, None]) -> RequestCounts:
+    async with context.db.connection() as conn:
+        studio_id = await studios.named_by(conn, call.caller, call.query.studio)
+        if call.query.client is None:
+            raise Invalid([NO_CLIENT])
+        client_id = await clients.find(conn, call.query.client, studio_id)
+        return await request_counts.counts(conn, client_id, call.query)
 
 
 @ROUTES.add(
@@ -160,6 +201,7 @@ async def post_link(context: OperatorContext, call: Call[None, ConsoleSessionCre
         key = await clients.newest_live_key(conn, call.path["client"], call.caller.studio_id or None)
     if key is None:
         raise ClientWithoutKey
+    call.state[STUDIO] = key.studio_id
     return await make_console_link(context.db, context.peppers, key, call.body, context.public_origin)
 
 

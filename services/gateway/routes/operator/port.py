@@ -12,7 +12,7 @@ from services.gateway.errors import BadOperatorToken
 from services.gateway.routes.operator import keys, status, transfer
 from services.gateway.routes.operator.audit_trail import AuditTrail
 from services.gateway.routes.operator.staff_forwarder import StaffForwarder
-from services.gateway.routes.static_files import only_read, page_files, static_file, text_of
+from services.gateway.routes.static_files import only_read, page_files, redirect, static_file, text_of
 from services.gateway.rules.rate_limit import FailedKeyLimits
 from services.gateway.store import studios
 from shared.db.database import Database
@@ -106,6 +106,7 @@ OPENAPI = "/operator/v1/openapi.json"
 
 def pages() -> dict[str, ASGIApp]:
     files = {
+        "/": redirect("/console"),
         OPENAPI: static_file("operators.json", b"application/json"),
         **page_files(
             "docs",

@@ -1,18 +1,22 @@
 """Erasure of people, sequences after a restore, and the status of every service."""
 
-import asyncio
 from typing import Any
-
-import msgspec
 
 from services.gateway.actions.erase_person import Kind, erase_person
 from services.gateway.actions.studios import advance_sequences
+from services.gateway.actions.system_status import system_status
 from services.gateway.context import OperatorContext
-from services.gateway.store import studios
-from services.gateway.wire.request import Erasure, SequencesAdvance, SequencesAdvanced, SystemStatus
+from services.gateway.store import status_history, studios
+from services.gateway.wire.request import (
+    Erasure,
+    SequencesAdvance,
+    SequencesAdvanced,
+    StatusSample,
+    SystemStatus,
+)
 from services.gateway.wire.studio import StudioFilter
-from shared.errors import DomainError, NotFound
-from shared.http.health import health_of
+from shared.errors import NotFound
+from shared.http.pages import Page, whole_page
 from shared.http.routes import Call, Routes
 from shared.routing import OPERATOR_PREFIX
 
@@ -65,20 +69,10 @@ async def post_advance(context: OperatorContext, call: Call[None, SequencesAdvan
 
 @ROUTES.add("GET", "/status", "Services, outbox age, queue depth, dead deliveries", response=SystemStatus)
 async def get_status(context: OperatorContext, call: Call[None, None]) -> dict[str, Any]:
-    request_id = call.caller.request_id
-    names = list(context.upstreams)
-    parts = await asyncio.gather(*(_status_of(context, name, request_id) for name in names))
-    gateway = msgspec.to_builtins(await health_of(context.checks))
-    return {"object": "status", "services": {"gateway": gateway, **dict(zip(names, parts, strict=True))}}
+    return {"object": "status", "services": await system_status(context, call.caller.request_id)}
 
 
-async def _status_of(context: OperatorContext, name: str, request_id: str) -> dict[str, Any]:
-    try:
-        ready = await context.call_service(name, "GET", "/health/ready", request_id=request_id)
-        figures = await context.call_service(name, "GET", "/internal/status", request_id=request_id)
-    except DomainError as problem:
-        return {"status": "unreachable", "problem": problem.text}
-    state: dict[str, Any] = msgspec.json.decode(ready.body)
-    if figures.status == 200:
-        state["figures"] = msgspec.json.decode(figures.body)
-    return state
+@ROUTES.add("GET", "/status/history", "The figures of the status in the last hour")
+async def get_history(context: OperatorContext, call: Call[None, None]) -> Page[StatusSample]:
+    async with context.db.connection() as conn:
+        return whole_page(await status_history.all_of(conn))

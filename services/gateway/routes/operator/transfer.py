@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from services.gateway.actions.export_studio import export_member, export_studio
 from services.gateway.actions.import_batch import ImportBatch
 from services.gateway.context import OperatorContext
-from services.gateway.routes.operator.audit_trail import TARGET
+from services.gateway.routes.operator.audit_trail import STUDIO, TARGET
 from services.gateway.store import studios
 from services.gateway.wire.studio import StudioFilter
 from shared.errors import Invalid, NotFound, Problem
@@ -90,7 +90,7 @@ async def post_import(context: OperatorContext, call: Call[ImportQuery, None]) -
             await batch.flush()
     await batch.flush()
     if len(batch.studio_ids) == 1:
-        call.state[TARGET] = batch.studio_ids.pop()
+        call.state[TARGET] = call.state[STUDIO] = batch.studio_ids.pop()
     return ImportAnswer(
         lines=max(0, read - earlier),
         imported=batch.imported,

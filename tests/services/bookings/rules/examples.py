@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from services.bookings.rules.booking_facts import BookingFacts, ClassFacts, MemberFacts, MembershipFacts
-from services.bookings.rules.cancellation import HeldBooking
+from services.bookings.rules.cancellation import BookingToCancel
 from services.bookings.wire.bookings import BookingStatus
 from services.bookings.wire.classes import ClassStatus
 from services.bookings.wire.members import MembershipStatus
@@ -55,8 +55,8 @@ def booking_facts(
     return msgspec.structs.replace(facts, **more)
 
 
-def held(**fields: Any) -> HeldBooking:
-    booking = HeldBooking(
+def to_cancel(**fields: Any) -> BookingToCancel:
+    booking = BookingToCancel(
         status=BookingStatus.CONFIRMED, start_time=START, credits_charged=0, promoted_at=None
     )
     return msgspec.structs.replace(booking, **fields)

@@ -21,7 +21,7 @@ async function show(view, studio, place, told) {
   const again = (node) => show(view, studio, place, node);
   const [clients, keys] = await Promise.all([api.get("/clients", { studio: studio.id }), api.get("/keys", { studio: studio.id })]);
   place.replaceChildren(result, section("Keys", keyTable(api, studio, keys.data, result, again)), creation(api, studio, again),
-    section("Clients", table("Clients and their limits", [["Name", (row) => row.name], ["Requests a second", (row) => String(row.rate)], ["At once", (row) => String(row.burst)], ["Actions", (row) => operator && button("Set limits", limits(api, row, result, again), { "aria-label": `Set limits of ${row.name}` })]], clients.data)));
+    section("Clients", table("Clients and their limits", [["Name", (row) => row.name], ["Requests a second", (row) => String(row.rate)], ["At once", (row) => String(row.burst)], ["Held seats", (row) => row.hold_share === null ? "a third" : `${Math.round(row.hold_share * 100)} %`], ["Actions", (row) => operator && button("Set limits", limits(api, row, result, again), { "aria-label": `Set limits of ${row.name}` })]], clients.data)));
 }
 
 function keyTable(api, studio, rows, result, again) {
