@@ -33,7 +33,7 @@ async def running(node: Node, system: System) -> AsyncIterator[tuple[Client, sub
 
 
 async def test_a_booking_page_books_once_and_stays_up_to_date(node: Node, system: System) -> None:
-    """List, hold, confirm, refuse, wait, cancel; the copy follows, and a webhook that is not ours is refused."""
+    """List, hold, confirm, refuse, wait, cancel; the copy follows; a webhook that is not ours is refused."""
     studio = bookable(seats=1)
     await system.import_lines(studio.lines)
     [class_id] = studio.class_ids
