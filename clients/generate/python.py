@@ -57,6 +57,11 @@ def files(document: Document) -> dict[Path, str]:
     return {FOLDER / name: _formatted(HEAD + text, FOLDER / name) for name, text in made.items()}
 
 
+def _member(value: str) -> str:
+    """`24h` is _24H: a name does not begin with a digit."""
+    return re.sub(r"^(?=[0-9])|[^A-Z0-9]", "_", value.upper())
+
+
 def _formatted(text: str, path: Path) -> str:
     ruff, name = str(Path(sys.executable).with_name("ruff")), ["--stdin-filename", str(path), "-"]
     for command in (["check", "--fix", "--quiet", "--select", "I,RUF022"], ["format"]):
@@ -112,7 +117,7 @@ class _Printer:
         literal = f"Literal[{_quoted(enum.values)}]"
         if enum.name not in self.open_enums:
             return [f"{enum.name}: TypeAlias = {literal}"]
-        members = [f'    {re.sub("[^A-Z0-9]", "_", one.upper())} = "{one}"' for one in enum.values]
+        members = [f'    {_member(one)} = "{one}"' for one in enum.values]
         return [
             f"class {enum.name}(OpenEnum):",
             *_doc(enum.description),
