@@ -15,17 +15,7 @@ from typing import Any
 
 import msgspec
 
-from studio_partner import (
-    ApiError,
-    Client,
-    Event,
-    NotFoundError,
-    ResyncNeeded,
-    StudioPartnerError,
-    UnknownEvent,
-    WebhookVerificationError,
-    webhooks,
-)
+from studio_partner import Client, Event, UnknownEvent, errors, webhooks
 from studio_partner.events import BookingConfirmed, ClassCancelled
 from studio_partner.models import Booking, Class
 
@@ -48,7 +38,7 @@ def mirror() -> None:
             for event in client.events.follow(position):
                 if class_id := concerned(event):
                     refresh(class_id)
-        except ResyncNeeded:
+        except errors.ResyncNeeded:
             continue
 
 
@@ -63,7 +53,7 @@ def concerned(event: Event) -> str | None:
 def refresh(class_id: str) -> None:
     try:
         found = client.get_class(class_id)
-    except NotFoundError:
+    except errors.NotFoundError:
         classes.pop(class_id, None)
         return
     if found.status == "scheduled" and found.visible:
@@ -107,12 +97,12 @@ class Page(BaseHTTPRequestHandler):
         content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         try:
             status, body = self.route(content)
-        except (WebhookVerificationError, json.JSONDecodeError, KeyError):
+        except (errors.WebhookVerificationError, json.JSONDecodeError, KeyError):
             status, body = 400, {"code": "bad_request"}
-        except ApiError as refused:
+        except errors.ApiError as refused:
             # A refusal of the studio is the page's response, too: class_full, or that there are no credits.
             status, body = refused.status, {"code": refused.code, "details": refused.details}
-        except StudioPartnerError as problem:
+        except errors.StudioPartnerError as problem:
             self.log_error("%s", problem)
             status, body = 502, {"code": "studio_unavailable"}
         self.send_response(status)

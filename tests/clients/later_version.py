@@ -42,7 +42,7 @@ def _grow_schema(schema: Any) -> None:
             _grow_schema(one)
     elif isinstance(schema, dict):
         if isinstance(schema.get("enum"), list):
-            schema["enum"].append(VALUE)
+            schema["enum"] += [VALUE, "2nd_made_up"]
         for one in list(schema.values()):
             _grow_schema(one)
         if isinstance(schema.get("properties"), dict):
