@@ -18,6 +18,6 @@ async def test_every_operation_works_in_other_runtimes(runtime: str, node: Node,
     if found is None:
         pytest.skip(f"There is no {runtime} in the PATH; `npm install {runtime}` brings one.")
     await system.import_lines(table()["import"])
-    words = [found, *RUNTIMES[runtime], node.folder / "driver.mjs"]
+    words = [found, *RUNTIMES[runtime], str(node.folder / "driver.mjs")]
     async with driving(words, f"{system.running.partner_url}/partner/v1", await system.key()) as driver:
         assert await run_cases(driver) == []
