@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 
+import bench.rows.flows
 import bench.rows.hop
 import bench.rows.parts
 import bench.rows.read
@@ -30,6 +31,8 @@ ROWS: dict[str, Callable[[Testbed, Plan], Outcome]] = {
     "read": bench.rows.read.run,
     "write": bench.rows.write.run,
     "contention": bench.rows.write.run_contention,
+    "holds": bench.rows.flows.run_holds,
+    "moves": bench.rows.flows.run_moves,
     "webhooks": bench.rows.webhooks.run,
     "parts": bench.rows.parts.run,
     "endpoints": bench.rows.scale.run_endpoints,

@@ -39,6 +39,8 @@ LARGE = Studio(3, "large", 1_000_000)
 TOLD = Studio(4, "told", 1_000, FEW_MEMBERS)
 MANY_ENDPOINTS = Studio(5, "many-endpoints", 1_000, FEW_MEMBERS)
 RECEIVING = Studio(6, "receiving", 1_000, FEW_MEMBERS)
+HOLDING = Studio(7, "holding", 1_000)
+MOVING = Studio(8, "moving", 1_000)
 
 FILL_CLASSES = """
 INSERT INTO bookings.classes (studio_id, id, title, description, class_type_id, location_id, room_id,
@@ -59,6 +61,21 @@ INSERT INTO bookings.members (studio_id, id, name, first_name, last_name, email,
 SELECT $1, ($2 || '-0000-4000-9000-' || lpad(to_hex(n), 12, '0'))::uuid, 'Member ' || n, 'Member', n::text,
     'member' || n || '@example.com', now() - n * interval '1 second'
 FROM generate_series(1, $3::int) AS n
+"""
+# A booking for each member, which the row moves from class to class.
+FILL_BOOKINGS = """
+INSERT INTO bookings.bookings
+    (studio_id, id, class_id, member_id, location_id, status, created_at, updated_at)
+SELECT c.studio_id, ($2 || '-0000-4000-b000-' || lpad(to_hex(n), 12, '0'))::uuid, c.id,
+    ($2 || '-0000-4000-9000-' || lpad(to_hex(n), 12, '0'))::uuid, c.location_id, 'confirmed', now(), now()
+FROM generate_series(1, $3::int) AS n
+JOIN bookings.classes c ON c.studio_id = $1
+    AND c.id = ($2 || '-0000-4000-8000-' || lpad(to_hex(1 + n % $4::int), 12, '0'))::uuid
+"""
+COUNT_BOOKINGS = """
+UPDATE bookings.classes c SET booked_count = (
+    SELECT count(*) FROM bookings.bookings b WHERE b.studio_id = c.studio_id AND b.class_id = c.id)
+WHERE c.studio_id = $1
 """
 
 

@@ -13,7 +13,21 @@ from bench.children import Process
 from bench.cores import LOAD_CORES, SERVED, starting_on
 from bench.load import Load
 from bench.nginx import Nginx
-from bench.studios import LARGE, MANY_ENDPOINTS, READING, TOLD, WRITING, Studio, execute, furnish
+from bench.studios import (
+    COUNT_BOOKINGS,
+    FILL_BOOKINGS,
+    HOLDING,
+    LARGE,
+    MANY_ENDPOINTS,
+    MEMBERS,
+    MOVING,
+    READING,
+    TOLD,
+    WRITING,
+    Studio,
+    execute,
+    furnish,
+)
 from bench.system import System
 from bench.tools import Tools
 from shared.servers.ports import free_port
@@ -106,6 +120,16 @@ class Testbed:
     def large_studio(self) -> Studio:
         self.keys |= furnish(self.system.operator, self.system.database_url, (LARGE,))
         return LARGE
+
+    @cached_property
+    def moving_studio(self) -> Studio:
+        """Every member has a booking. Beside it a studio without bookings, for holds."""
+        url = self.system.database_url
+        self.keys |= furnish(self.system.operator, url, (HOLDING, MOVING))
+        execute(url, FILL_BOOKINGS, MOVING.id, f"{MOVING.number:08x}", MEMBERS, MOVING.classes)
+        execute(url, COUNT_BOOKINGS, MOVING.id)
+        execute(url, "VACUUM ANALYZE bookings.bookings, bookings.classes, bookings.members")
+        return MOVING
 
     @cached_property
     def fastapi_studio(self) -> Process:

@@ -69,7 +69,9 @@ def apply(event):
         return
     if set(row) <= THIN:  # Erased, moved, no longer published, or sent without content: fetch it.
         row = get(f"{PATHS[row['object']].format(**row)}/{key}") or row
-    if set(row) <= THIN or event["data"].get("active") is False:
+    # A seat that is or was only held is no booking yet, and lists leave it out.
+    only_held = "held" in (row.get("status"), event["data"].get("previous", {}).get("status"))
+    if set(row) <= THIN or event["data"].get("active") is False or only_held:
         db.execute("DELETE FROM copy WHERE id = ? AND object = ?", (key, row["object"]))
     else:
         save(row, version)

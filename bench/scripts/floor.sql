@@ -32,8 +32,8 @@ BEGIN
     VALUES (outbox_partition(p_studio), gen_random_uuid(), p_studio, 'booking.created',
             convert_to(repeat('e', 800), 'UTF8'));
     INSERT INTO idempotency_keys
-        (studio_id, client_id, key, fingerprint, http_status, body, resource_id, class_id, expires_at)
-    VALUES (p_studio, 'bench', p_key, '\x00', 201, convert_to(repeat('b', 400), 'UTF8'), booking, p_class,
+        (studio_id, client_id, key, route, fingerprint, http_status, body, resource_id, expires_at)
+    VALUES (p_studio, 'bench', p_key, 'POST /bookings', '\x00', 201, convert_to(repeat('b', 400), 'UTF8'), booking,
             clock_timestamp() + interval '24 hours');
     RETURN booking;
 END $$;

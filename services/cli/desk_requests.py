@@ -23,7 +23,7 @@ _ADD_SEAT = option(
 )
 _LOCATION = option("--location", an_id, field="location_id")
 _MEMBER = option("--member", email_or_id, field="member_id")
-_BookingStatus = Literal["confirmed", "waitlisted", "checked_in", "no_show", "cancelled", "expired"]
+_BookingStatus = Literal["held", "confirmed", "waitlisted", "checked_in", "no_show", "cancelled", "expired"]
 _NEEDED = (
     option("--title"),
     option("--start", moment, "2026-08-03T18:30 is the studio's own time"),
@@ -145,7 +145,7 @@ DESK_REQUESTS = (
             LIMIT,
         ),
         "--until 2026-08-10",
-        ("id", "start_time", "title", "booked_count", "capacity", "status"),
+        ("id", "start_time", "title", "booked_count", "held_count", "capacity", "status"),
         _from_today,
     ),
     Request(
@@ -179,7 +179,15 @@ DESK_REQUESTS = (
         "list who comes to a class and who waits",
         "GET /studios/{studio}/classes/{id}/roster",
         (option("--status", _BookingStatus, "all but cancelled and expired, by default"), LIMIT),
-        columns=("id", "member_name", "status", "waitlist_position", "credits", "membership_status"),
+        columns=(
+            "id",
+            "member_name",
+            "status",
+            "held_until",
+            "waitlist_position",
+            "credits",
+            "membership_status",
+        ),
         order_by=lambda row: row["waitlist_position"] or 0,
     ),
     Request(

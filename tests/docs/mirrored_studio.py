@@ -51,15 +51,8 @@ class MirroredStudio:
 
     @property
     def acts(self) -> list[Callable[[], Awaitable[Any]]]:
-        seats = [
-            self.book,
-            self.book,
-            self.cancel,
-            self.check_in,
-            self.move_class,
-            self.change_class,
-            self.move,
-        ]
+        seats = [self.book, self.book, self.cancel, self.check_in, self.move_class, self.change_class]
+        seats += [self.hold, self.confirm, self.move]
         rest = [self.import_class, self.import_member, self.import_catalog, self.import_booking, self.pause]
         people = [self.new_member, self.new_lead, self.patch_lead, self.purchase, self.cancel_class]
         forms = [self.new_form, self.change_form, self.submit]
@@ -73,6 +66,18 @@ class MirroredStudio:
         reply = await self.partner.book(class_["id"], member["id"], join_waitlist=True)
         if reply.status == 201:
             self.bookings.append(reply.json()["id"])
+
+    async def hold(self) -> None:
+        class_, member = self.random.choice(self.classes), self.random.choice(self.members)
+        reply = await self.partner.book(class_["id"], member["id"], hold_seconds=30)
+        if reply.status == 201:
+            self.bookings.append(reply.json()["id"])
+
+    async def confirm(self) -> None:
+        if self.bookings:
+            headers = {"Idempotency-Key": new_id()}
+            path = f"/bookings/{self.random.choice(self.bookings)}/confirm"
+            await self.partner.send("POST", path, headers=headers)
 
     async def cancel(self) -> None:
         if self.bookings:

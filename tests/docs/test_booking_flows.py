@@ -1,72 +1,129 @@
-"""docs/booking-flows.md: its programs run as printed, and do what the page says."""
+"""docs/booking-flows.md: its program, as it is printed there: paid in time, too late or not at all."""
 
-import json
+import asyncio
 import os
 import re
-import subprocess
-import sys
-from datetime import UTC, datetime, timedelta
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from services.bookings.errors import MOVE_REFUSALS
+import pytest
+
 from tests.harness import import_lines as lines
-from tests.harness.http import created
+from tests.harness.databases import connected
+from tests.harness.http import Client
 from tests.harness.system import System
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "booking-flows.md").read_text()
-SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE))
+PROGRAM = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)[0]
+RUN_OUT = (
+    "UPDATE bookings.bookings SET held_until = clock_timestamp() WHERE status = 'held' AND class_id = $1"
+)
 
 
-def program(section: str, folder: Path) -> Path:
-    (printed,) = re.findall(r"```python\n(.*?)```", SECTIONS[section], re.DOTALL)
-    path = folder / "program.py"
-    path.write_text(printed)
-    return path
+class Shop:
+    """A class with one seat that costs a credit, and a customer who has none."""
+
+    def __init__(self, system: System, partner: Client, monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+        self.system, self.partner = system, partner
+        self.product, self.class_ = lines.product(), lines.class_(credit_cost=1)
+        self.customer, self.rival = lines.member(), lines.member()
+        self.refunds = 0
+        monkeypatch.setenv("STUDIO_KEY", key)
+        monkeypatch.setenv("STUDIO_URL", f"{system.running.partner_url}/partner/v1")
+
+    async def open(self) -> None:
+        await self.system.import_lines([self.product, self.class_, self.customer, self.rival])
+        await self.sell(self.rival)
+
+    async def sell(self, member: dict[str, Any]) -> None:
+        body = {"member_id": member["id"], "product_id": self.product["id"]}
+        path = f"/studios/{self.system.studio_id}/purchases"
+        assert (await self.system.operator.post(path, body)).status == 201
+
+    async def run_out(self) -> None:
+        async with connected(self.system.running.database_url("bookings")) as conn:
+            assert await conn.execute(RUN_OUT, self.class_["id"]) == "UPDATE 1"
+
+    async def buy(self, pay: Callable[[], Any]) -> Any:
+        """The program is synchronous, so it runs in a thread."""
+        loop = asyncio.get_running_loop()
+        program: dict[str, Any] = {}
+        exec(PROGRAM, program)
+
+        def paying(held_until: str) -> Any:
+            return asyncio.run_coroutine_threadsafe(pay(), loop).result(60)
+
+        def refund() -> None:
+            self.refunds += 1
+
+        buy: Callable[..., Any] = program["buy"]
+        return await asyncio.to_thread(buy, self.class_["id"], self.customer["id"], paying, refund)
+
+    async def seats(self) -> tuple[int, int, int]:
+        shown = (await self.partner.get(f"/classes/{self.class_['id']}")).json()
+        return shown["booked_count"], shown["held_count"], shown["available_count"]
 
 
-def run(path: Path, system: System, key: str, *words: str, said: str = "") -> tuple[Any, str]:
-    """What it prints as JSON, and what it tells its user."""
-    url = f"{system.running.partner_url}/partner/v1"
-    environment = {**os.environ, "STUDIO_URL": url, "STUDIO_KEY": key}
-    done = subprocess.run(
-        [sys.executable, str(path), *words],
-        env=environment,
-        input=said,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-    return json.loads(done.stdout.removeprefix("Move? [y/N] ")), done.stderr
-
-
-async def test_the_move_runs_as_printed(system: System, tmp_path: Path) -> None:
-    """It asks before it moves, keeps the seat when the other class is full, and tells what it cost."""
-    soon = datetime.now(UTC) + timedelta(hours=3)
-    old, new, full = (lines.class_(start_time=soon, capacity=1) for _ in range(3))
-    people = [lines.member(), lines.member()]
+@asynccontextmanager
+async def opened(system: System, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Shop]:
     key = await system.key()
-    partner = system.partner(key)
-    policy = (await partner.get("/studio")).json() | {"late_fee_amount": "15", "late_fee_currency": "USD"}
-    await system.import_lines([policy])
-    await system.import_lines([old, new, full, *people])
-    booking = created(await partner.book(old["id"], people[0]["id"]))
-    created(await partner.book(full["id"], people[1]["id"]))
-    move = program("Move a booking", tmp_path)
-    answer, told = run(move, system, key, booking["id"], full["id"], "--yes")
-    assert (answer, told) == ("class_full", "")
-    answer, told = run(move, system, key, booking["id"], new["id"], said="n\n")
-    assert answer == "declined" and "costs 15.00 USD and 0 credits" in told
-    answer, _ = run(move, system, key, booking["id"], new["id"], said="y\n")
-    assert (answer["booking"]["id"], answer["booking"]["class_id"]) == (booking["id"], new["id"])
-    assert (answer["from_class_id"], answer["terms"]["late_fee_amount"]) == (old["id"], "15.00")
-    assert run(move, system, key, booking["id"], new["id"], "--yes")[0] == "same_class"
-    assert run(move, system, key, booking["id"], "not an id", "--yes")[0] == "validation_failed"
+    shop = Shop(system, system.partner(key), monkeypatch, key)
+    await shop.open()
+    assert os.environ["STUDIO_KEY"] == key
+    yield shop
 
 
-def test_the_page_names_every_refusal_by_its_code() -> None:
-    """What it names exists; the list itself is in the reference."""
-    codes = {kind.code for kind in MOVE_REFUSALS}
-    named = set(re.findall(r"409 `(\w+)`", SECTIONS["Move a booking"]))
-    assert named <= codes and {"booking_not_movable", "class_full", "cancellation_terms_changed"} <= named
+async def test_paid_in_time(system: System, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody gets the seat meanwhile; the credit that was bought pays for it."""
+    async with opened(system, monkeypatch) as shop:
+
+        async def pay() -> bool:
+            assert await shop.seats() == (0, 1, 0)
+            refused = await shop.partner.book(shop.class_["id"], shop.rival["id"])
+            assert refused.json()["error"]["code"] == "class_full"
+            await shop.sell(shop.customer)
+            return True
+
+        booking = await shop.buy(pay)
+        assert (booking["status"], await shop.seats(), shop.refunds) == ("confirmed", (1, 0, 0), 0)
+
+
+async def test_paid_too_late_and_the_seat_is_free(system: System, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Still booked."""
+    async with opened(system, monkeypatch) as shop:
+
+        async def pay() -> bool:
+            await shop.run_out()
+            assert await shop.seats() == (0, 0, 1)
+            await shop.sell(shop.customer)
+            return True
+
+        booking = await shop.buy(pay)
+        assert (booking["status"], await shop.seats(), shop.refunds) == ("confirmed", (1, 0, 0), 0)
+
+
+async def test_paid_too_late_and_the_seat_is_gone(system: System, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The money goes back, once."""
+    async with opened(system, monkeypatch) as shop:
+
+        async def pay() -> bool:
+            await shop.run_out()
+            assert (await shop.partner.book(shop.class_["id"], shop.rival["id"])).status == 201
+            await shop.sell(shop.customer)
+            return True
+
+        assert await shop.buy(pay) is None
+        assert (await shop.seats(), shop.refunds) == ((1, 0, 0), 1)
+
+
+async def test_not_paid(system: System, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The seat is free again at once, and nobody gets money back."""
+    async with opened(system, monkeypatch) as shop:
+
+        async def decline() -> bool:
+            return False
+
+        assert await shop.buy(decline) is None
+        assert (await shop.seats(), shop.refunds) == ((0, 0, 1), 0)

@@ -60,6 +60,7 @@ WRITES: dict[str, Act | str] = {
     "POST /staff/waitlist/{waitlist_id}/skip": Act(path={"waitlist_id": "other entry"}),
     "POST /staff/bookings/{booking_id}/waive-fee": "Partners see a receipt only when they cancel again.",
     "POST /internal/names": READS,
+    "POST /bookings/{booking_id}/confirm": Act(path={"booking_id": "hold"}),
     "POST /staff/classes": Act(
         {"title": "New", "capacity": 3, "start_time": soon(days=1), "end_time": soon(days=2)},
         makes=("new class",),
@@ -104,7 +105,7 @@ WRITES: dict[str, Act | str] = {
     "POST /staff/webhook-endpoints/{endpoint_id}/recover": SENDS,
     "POST /staff/webhook-deliveries/{delivery_id}/retry": SENDS,
     "POST /staff/queues/{queue}/parked/requeue": SENDS,
-    "POST /internal/clients/revoked": "Disables endpoints, which is webhook_endpoint.disabled.",
+    "POST /internal/clients/revoked": "webhook_endpoint.disabled, and booking.cancelled of holds.",
     "POST /internal/keys/revoked": "Disables endpoints, which is webhook_endpoint.disabled.",
     "POST /internal/sequences/advance": "A jump of the sequence after a restore.",
 }
@@ -152,6 +153,9 @@ class Doing:
         member_id = self.studio.members[1]["id"]
         for name, class_ in zip(("seat", "other seat"), self.studio.classes, strict=False):
             self.held[name] = created(await self.studio.partner.book(class_["id"], member_id))["id"]
+        other, first = self.studio.classes[1]["id"], self.studio.members[0]["id"]
+        hold = await self.studio.partner.book(other, first, hold_seconds=900)
+        self.held["hold"] = created(hold)["id"]
         await self._queue(self.studio.classes[2]["id"])
 
     async def _queue(self, class_id: str) -> None:

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "examples" / "mirror.py"
 READS = tuple(scope for scope in SCOPES if scope.endswith(":read"))
 # Readers fetch these when they need them: they change with other resources, without an event each time.
-LEFT_OUT = ("booked_count", "available_count", "waitlist_position")
+LEFT_OUT = ("booked_count", "available_count", "held_count", "waitlist_position")
 LISTS = {
     "locations": "studio:read",
     "rooms": "schedule:read",

@@ -65,6 +65,9 @@ class Causes:
         first, second, third = members
         line = lines.class_()
         await self.imported(line)
+        held = made(await self.partner.book(line["id"], third, hold_seconds=900))
+        assert held["status"] == "held"
+        made(await self.partner.cancel(held["id"]))
         seated = await self.book(line["id"], first)
         await self.book(line["id"], second)
         made(await self.partner.cancel(seated))

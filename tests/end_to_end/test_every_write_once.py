@@ -83,6 +83,15 @@ async def new_booking(studio: Studio) -> Write:
     return Write("/bookings", body, other={"body": body | {"member_id": studio.member_ids[1]}})
 
 
+async def confirmation(studio: Studio) -> Write:
+    held = [
+        await studio.partner.book(studio.class_ids[0], member_id, hold_seconds=900)
+        for member_id in studio.member_ids[1:]
+    ]
+    path, another = [f"/bookings/{reply.json()['id']}/confirm" for reply in held]
+    return Write(path, other={"path": another})
+
+
 async def cancellation(studio: Studio) -> Write:
     return Write(f"/bookings/{await studio.booking()}", other={"query": {"reason": "ill"}})
 
@@ -154,6 +163,7 @@ WRITES: dict[str, Callable[[Studio], Awaitable[Write]]] = {
     "POST /bookings": new_booking,
     "DELETE /bookings/{booking_id}": cancellation,
     "POST /bookings/{booking_id}/reschedule": move,
+    "POST /bookings/{booking_id}/confirm": confirmation,
     "POST /forms": new_form,
     "PUT /forms/{form_id}": changed_form,
     "POST /forms/{form_id}/submissions": new_submission,

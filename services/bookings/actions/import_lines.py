@@ -68,8 +68,11 @@ async def watch_seats(conn: Connection, rows: Rows) -> Callable[[], Awaitable[li
         waiting = await shown.shown_entries(conn, affected + seen)
         return [
             *_class_events(classes, await shown.shown_classes(conn, named)),
-            *_booking_events(
-                bookings, await shown.shown_bookings(conn, affected + seen), {row["id"] for row in rows}
+            *await shown.without_ended_holds(
+                conn,
+                _booking_events(
+                    bookings, await shown.shown_bookings(conn, affected + seen), {row["id"] for row in rows}
+                ),
             ),
             *change_events(kinds.WaitlistUpdated, kinds.WaitlistUpdated, entries, waiting),
             *_renamed(entries, waiting),

@@ -105,11 +105,15 @@ def _check_change(class_: Class, values: dict[str, Any]) -> None:
 async def moved_bookings(
     conn: Connection, caller: Caller, now: datetime, old_locations: Mapping[str, str | None]
 ) -> list[Event]:
-    """`old_locations` are those of classes that may have moved. Their bookings have already been updated."""
+    """`old_locations` are those of classes that may have moved. Their bookings have already been updated.
+
+    Holds that have ended are in no list without a status, and are told no more.
+    """
     events: list[Event] = []
     for booking, position in await bookings.of_classes(conn, caller, list(old_locations)):
         old = old_locations[booking.class_id]
-        if booking.location_id != old:
+        ended = booking.only_held and booking.status is not BookingStatus.HELD
+        if booking.location_id != old and not ended:
             event = booking_event(BookingUpdated, caller, booking, now, position=position)
             events += with_move_event(event, old)
     for entry in await waitlist.of_classes(conn, caller, list(old_locations)):

@@ -195,9 +195,10 @@ BOOKINGS = Importer(
 ENTRY_RULES = {
     _ELSEWHERE: _OTHER_PAIR,
     "The entry has left the waitlist, which is final.": "old.status <> 'waiting' AND n.status = 'waiting'",
+    # A booking that was promoted may have been moved to another class since.
     "booking_id names no booking of this class and member.": (
         "EXISTS (SELECT FROM bookings b WHERE b.studio_id = n.studio_id AND b.id = n.booking_id "
-        "AND (b.class_id, b.member_id) <> (n.class_id, n.member_id))"
+        "AND (b.member_id <> n.member_id OR b.class_id <> n.class_id AND n.status <> 'converted'))"
     ),
     _HAS_BOOKING: (
         "n.status = 'waiting' AND EXISTS (SELECT FROM bookings b WHERE b.studio_id = n.studio_id "

@@ -12,6 +12,8 @@ from services.bookings.wire.classes import Class
 from services.bookings.wire.members import Member
 from shared.db.database import Connection
 from shared.events.changes import Snapshot, Snapshots
+from shared.events.event import Event
+from shared.events.kinds import BookingUpdated
 from shared.transfer.importing import keys_of
 from shared.transfer.lines import Rows
 
@@ -101,6 +103,28 @@ async def shown_bookings(conn: Connection, affected: Rows) -> Snapshots:
         await conn.fetch(BOOKINGS, affected),
         lambda values: msgspec.convert({"object": "booking", **values}, Booking),
     )
+
+
+ENDED_HOLDS = """
+SELECT studio_id, id FROM bookings
+WHERE only_held AND status <> 'held' AND (studio_id, id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
+"""
+
+
+async def without_ended_holds(conn: Connection, events: list[Event]) -> list[Event]:
+    """Lists without a status leave them out, so only their end is told, not that their class has moved."""
+    updated = [
+        (event.studio_id, event.resource.id) for event in events if event.kind.name == BookingUpdated.name
+    ]
+    if not updated:
+        return events
+    rows = await conn.fetch(ENDED_HOLDS, *zip(*updated, strict=True))
+    ended = {(row["studio_id"], row["id"]) for row in rows}
+    return [
+        event
+        for event in events
+        if event.kind.name != BookingUpdated.name or (event.studio_id, event.resource.id) not in ended
+    ]
 
 
 async def shown_entries(conn: Connection, affected: Rows) -> Snapshots:

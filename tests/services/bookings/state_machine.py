@@ -12,7 +12,8 @@ from services.bookings.actions.due_work import expire_waitlists
 from services.bookings.actions.end_holds import end_holds
 from services.bookings.context import Bookings
 from shared.wire import new_id
-from tests.services.bookings.reference_model import Booking, Course, Outcome, Person, Studio
+from tests.services.bookings.reference_model import Studio
+from tests.services.bookings.reference_resources import Booking, Course, Outcome, Person
 from tests.services.bookings.samples import (
     a_class,
     a_member,

@@ -8,10 +8,10 @@ from services.bookings.store import bookings
 from shared.http.response import Response, with_entity_tag
 from shared.wire import new_id
 from tests.services.bookings.consistency import inconsistencies
+from tests.services.bookings.holding import confirm, held, run_out, shown, told
 from tests.services.bookings.samples import a_class, a_member
 from tests.services.bookings.studio_client import StudioClient
 from tests.services.bookings.test_cancel_booking import credits_of, rich
-from tests.services.bookings.test_holds import confirm, held, run_out, shown, told
 
 
 async def test_the_loop_ends_what_nobody_touches(client: StudioClient, service: Bookings) -> None:

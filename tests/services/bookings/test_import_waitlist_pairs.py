@@ -145,6 +145,22 @@ async def test_what_was_cancelled_here_is_final_for_the_import(client: StudioCli
     assert (await client.book(class_["id"], member["id"])).status == 201
 
 
+async def test_a_moved_booking_stays_in_its_class_and_keeps_its_old_entry(client: StudioClient) -> None:
+    """A line with the class that it has left is refused; its entry there, long converted, is not."""
+    old, new, people = a_class(), a_class(), [a_member(), a_member()]
+    await client.import_all(old, new, *people)
+    first, second = await seated(client, old, people)
+    await client.cancel(first["id"])
+    (entry,) = await client.list_all("/waitlist")
+    assert (await client.move(second["id"], new["id"])).status == 200
+    shown = await client.get_ok(f"/bookings/{second['id']}")
+    await client.import_all(shown, entry | {"booking_id": second["id"]})
+    report = await client.import_lines(shown | {"class_id": old["id"]})
+    assert report["rejected"][0]["reason"] == "It belongs to another class or member, where it stays."
+    assert await client.get_ok(f"/bookings/{second['id']}") == shown
+    assert await halves(client) == []
+
+
 @pytest.mark.parametrize("seed", range(8))
 async def test_any_sequence_of_lines_leaves_pairs_intact(client: StudioClient, seed: int) -> None:
     """Halves of a few pairs in every state and order, mixed with cancellations: refused or applied whole."""

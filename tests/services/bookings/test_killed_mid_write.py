@@ -18,9 +18,10 @@ from shared.servers.ports import free_port
 from shared.wire import new_id
 from tests.services.bookings.consistency import inconsistencies
 from tests.services.bookings.fault_injection import Stage
+from tests.services.bookings.holding import held, run_out
 from tests.services.bookings.samples import a_class, a_member
 from tests.services.bookings.studio_client import StudioClient
-from tests.services.bookings.test_cancel_booking import seated
+from tests.services.bookings.test_cancel_booking import credits_of, rich, seated
 
 SECRET = "a caller key for this test alone"
 
@@ -114,6 +115,40 @@ async def test_a_booking_killed_at_any_stage_happens_once(
     assert (await client.get_ok(f"/classes/{class_['id']}"))["booked_count"] == 1
     assert len(await client.list_all("/bookings")) == 1
     assert [event["type"] for event in await client.events()] == ["booking.created"]
+
+
+@pytest.mark.parametrize("stage", list(Stage))
+async def test_a_hold_killed_at_any_stage_happens_once(
+    client: StudioClient, database_url: str, stage: Stage
+) -> None:
+    """One hold, one seat. The confirmation of it, too: one booking, charged once."""
+    (person,) = await rich(client, 1)
+    class_ = a_class(capacity=3, credit_cost=2)
+    await client.import_all(class_)
+    body = {"class_id": class_["id"], "member_id": person["id"], "hold_seconds": 900}
+    assert await killed_and_retried(client, database_url, stage, "POST", "/bookings", body) == 201
+    (booking,) = await client.list_all("/bookings", status="held")
+    path = f"/bookings/{booking['id']}/confirm"
+    assert await killed_and_retried(client, database_url, stage, "POST", path) == 200
+    shown = await client.get_ok(f"/classes/{class_['id']}")
+    assert (shown["booked_count"], shown["held_count"]) == (1, 0)
+    assert await credits_of(client, person) == 8
+    assert [event["type"] for event in await client.events()] == ["booking.held", "booking.created"]
+
+
+@pytest.mark.parametrize("stage", list(Stage))
+async def test_a_late_confirm_killed_at_any_stage_happens_once(
+    client: StudioClient, database_url: str, stage: Stage
+) -> None:
+    """What has run out is ended and confirmed in one transaction, or not at all."""
+    class_, member = a_class(), a_member()
+    await client.import_all(class_, member)
+    booking = await held(client, class_, member)
+    await run_out(client, booking)
+    path = f"/bookings/{booking['id']}/confirm"
+    assert await killed_and_retried(client, database_url, stage, "POST", path) == 200
+    told = [event["type"] for event in await client.events()]
+    assert told == ["booking.held", "class.full", "booking.expired", "booking.created"]
 
 
 @pytest.mark.parametrize("stage", list(Stage))

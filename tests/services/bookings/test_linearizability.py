@@ -10,15 +10,19 @@ from typing import Any
 
 import asyncpg
 import pytest
+from msgspec import structs
 
 from services.bookings.context import Bookings
 from shared.background import Wakeup
+from shared.wire import new_id
 from tests.harness.database_layout import open_database
-from tests.services.bookings.reference_model import Course, Person, Studio
+from tests.services.bookings.reference_model import Studio
+from tests.services.bookings.reference_resources import Course, Person
 from tests.services.bookings.samples import a_class, a_member
 from tests.services.bookings.studio_client import Reply, StudioClient
 from tests.services.bookings.without_locks import remove_row_locks
 
+RUN_OUT = "UPDATE bookings SET held_until = clock_timestamp() WHERE id = $1 AND status = 'held'"
 CLIENTS, CALLS_EACH, HISTORIES, ATTEMPTS = 6, 6, 10, 10
 
 
@@ -55,19 +59,26 @@ class State:
         """Applies the call to the model and returns its response. None if the call is not possible yet."""
         studio, args = self.studio, call.args
         if call.kind == "book":
-            outcome, detail = studio.book(args[2], args[0], join=args[1])
-            if call.made is not None and outcome in ("confirmed", "waitlisted"):
+            outcome, detail = studio.book(args[2], args[0], join=args[1] is True, hold=args[1] == "hold")
+            if call.made is not None and outcome in ("held", "confirmed", "waitlisted"):
                 self.ids[call.made] = len(studio.bookings) - 1
             return outcome, detail if outcome == "waitlisted" else None
         if call.kind == "cancel":
             return studio.cancel(self.ids[args[0]])[0] if args[0] in self.ids else None
         if call.kind == "move":
             return studio.move(self.ids[args[0]], args[1])[0] if args[0] in self.ids else None
+        if call.kind == "confirm":
+            return studio.confirm(self.ids[args[0]])[0] if args[0] in self.ids else None
+        if call.kind == "run_out":
+            booking = studio.bookings[self.ids[args[0]]] if args[0] in self.ids else None
+            if booking is not None and booking.status == "held":
+                booking.run_out = True
+            return "over"
         if call.kind == "capacity":
             studio.set_capacity(args[1], args[0])
             return len(studio.seated(args[1]))
         if call.kind == "read_class":
-            return len(studio.seated(args[0]))
+            return len(studio.seated(args[0])), len(studio.live_holds(args[0]))
         assert call.kind == "read_waitlist"
         queue = [studio.entries[n] for n in studio.queue(args[0])]
         return [(studio.bookings[entry.booking].person, entry.position) for entry in queue]
@@ -121,9 +132,10 @@ class Recorder:
     async def run_client(self) -> None:
         for _ in range(CALLS_EACH):
             kind = self.dice.choices(
-                ("book", "cancel", "move", "capacity", "read_class", "read_waitlist"), (6, 3, 5, 1, 1, 1)
+                ("book", "cancel", "move", "confirm", "run_out", "capacity", "read_class", "read_waitlist"),
+                (8, 3, 5, 3, 1, 1, 1, 1),
             )[0]
-            if kind in ("cancel", "move") and not self.held:
+            if kind in ("cancel", "move", "confirm", "run_out") and not self.held:
                 kind = "book"
             await getattr(self, kind)(self.dice.randrange(2))
 
@@ -131,11 +143,13 @@ class Recorder:
         self.history.append(Call(kind, args, began, time.monotonic(), result, made))
 
     async def book(self, course: int) -> None:
-        person, join = self.dice.randrange(len(self.people)), self.dice.random() < 0.7
+        person, dice = self.dice.randrange(len(self.people)), self.dice.random()
+        join: bool | str = "hold" if dice < 0.3 else dice < 0.8
+        wish = {"hold_seconds": 900} if join == "hold" else {"join_waitlist": join}
         class_id, member_id = self.classes[course]["id"], self.people[person]["id"]
-        began = time.monotonic()
-        reply = await self.client.book(class_id, member_id, join_waitlist=join)
         args = (person, join, course)
+        began = time.monotonic()
+        reply = await self.client.book(class_id, member_id, **wish)
         if reply.status == 201:
             self.held.append(reply.json["id"])
             result = (reply.json["status"], reply.json["waitlist_position"])
@@ -156,6 +170,20 @@ class Recorder:
         result = reply.json["terms"]["late_fee_status"] if reply.status == 200 else reply.code
         self.note("move", (booking, course), began, result)
 
+    async def confirm(self, _: int) -> None:
+        booking = self.dice.choice(self.held)
+        began = time.monotonic()
+        reply = await self.client.call("POST", f"/bookings/{booking}/confirm", key=new_id())
+        self.note("confirm", (booking,), began, reply.json.get("status") or reply.code)
+
+    async def run_out(self, _: int) -> None:
+        """Somebody's time is over: an instant like any other call. Nobody writes it."""
+        booking = self.dice.choice(self.held)
+        began = time.monotonic()
+        async with self.client.service.db.connection() as conn:
+            await conn.execute(RUN_OUT, booking)
+        self.note("run_out", (booking,), began, "over")
+
     async def capacity(self, course: int) -> None:
         seats = self.dice.randrange(4)
         began = time.monotonic()
@@ -166,7 +194,7 @@ class Recorder:
     async def read_class(self, course: int) -> None:
         began = time.monotonic()
         shown = await self.client.get_ok(f"/classes/{self.classes[course]['id']}")
-        self.note("read_class", (course,), began, shown["booked_count"])
+        self.note("read_class", (course,), began, (shown["booked_count"], shown["held_count"]))
 
     async def read_waitlist(self, course: int) -> None:
         class_id = self.classes[course]["id"]
@@ -178,9 +206,9 @@ class Recorder:
 
 
 async def fits(service: Bookings, seed: int, *, separate_replicas: bool) -> bool:
-    history = await Recorder(
-        StudioClient.for_new_studio(service, separate_replicas=separate_replicas), seed
-    ).record()
+    client = StudioClient.for_new_studio(service, separate_replicas=separate_replicas)
+    client.caller = structs.replace(client.caller, hold_share="1")
+    history = await Recorder(client, seed).record()
     assert len(history) == CLIENTS * CALLS_EACH
     return is_linearizable(Studio([Person() for _ in range(CLIENTS + 2)], [Course(2), Course(2)]), history)
 

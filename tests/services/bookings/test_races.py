@@ -1,8 +1,11 @@
 """Races, each with a positive control: without the lock, the same scenario must go wrong."""
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import AsyncIterator
+from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -13,7 +16,7 @@ from shared.wire import new_id
 from tests.harness.database_layout import open_database
 from tests.services.bookings.consistency import inconsistencies
 from tests.services.bookings.samples import a_class, a_member, a_product, a_purchase
-from tests.services.bookings.studio_client import StudioClient
+from tests.services.bookings.studio_client import Reply, StudioClient
 from tests.services.bookings.without_locks import remove_key_lock, remove_row_locks
 
 CLIENTS, COPIES, ATTEMPTS = 30, 20, 5
@@ -113,7 +116,77 @@ async def one_purse(client: StudioClient) -> list[str]:
     return problems
 
 
+# They end at once, soon, by the database's clock.
+END_SOON = """
+UPDATE bookings SET held_until = clock_timestamp() + $2::interval WHERE class_id = $1 AND status = 'held'
+"""
+
+
+async def end_soon(client: StudioClient, class_: Any, seconds: float) -> float:
+    """When they end, by the clock of this process."""
+    async with client.service.db.connection() as conn:
+        await conn.execute(END_SOON, class_["id"], timedelta(seconds=seconds))
+    return time.monotonic() + seconds
+
+
+async def confirmed(client: StudioClient, booking: Any) -> Reply:
+    return await client.call("POST", f"/bookings/{booking['id']}/confirm", key=new_id())
+
+
+async def holds_end_at_once(client: StudioClient) -> list[str]:
+    """Five seats are held until the same instant. 50 clients want them, and the five who hold pay late."""
+    class_, people = a_class(capacity=5), [a_member() for _ in range(50)]
+    await client.import_all(class_, *people)
+    clients = [client.with_key(client_id=new_id()) for _ in people]
+    held = [
+        (await one.book(class_["id"], person["id"], hold_seconds=900)).json
+        for one, person in zip(clients[:5], people, strict=False)
+    ]
+    end = await end_soon(client, class_, 0.2)
+
+    async def want(one: StudioClient, person: Any) -> Reply:
+        while True:
+            reply = await one.book(class_["id"], person["id"])
+            if reply.status == 201 or time.monotonic() > end:
+                return reply
+
+    async def pay_late(booking: Any) -> Reply:
+        await asyncio.sleep(end - time.monotonic())
+        return await confirmed(client, booking)
+
+    wanting = [want(one, person) for one, person in zip(clients[5:], people[5:], strict=True)]
+    replies = await asyncio.gather(*wanting, *map(pay_late, held))
+    problems = await inconsistencies(client)
+    outcomes = Counter(reply.json.get("status") or reply.code for reply in replies)
+    if outcomes["confirmed"] != 5 or set(outcomes) - {"confirmed", "class_full", "hold_expired"}:
+        problems.append(f"5 seats gave {outcomes}")
+    shown = await client.get_ok(f"/classes/{class_['id']}")
+    if (shown["booked_count"], shown["held_count"], shown["available_count"]) != (5, 0, 0):
+        problems.append(f"it shows {shown}")
+    return problems
+
+
+async def confirm_against_the_end(client: StudioClient) -> list[str]:
+    """At the instant at which a hold ends, its holder confirms and somebody else books: one gets the seat."""
+    problems: list[str] = []
+    for attempt in range(12):
+        class_, people = a_class(), [a_member() for _ in range(2)]
+        await client.import_all(class_, *people)
+        booking = (await client.book(class_["id"], people[0]["id"], hold_seconds=900)).json
+        end = await end_soon(client, class_, 0.03)
+        await asyncio.sleep(end - time.monotonic() + (attempt - 6) / 2000)
+        holder, rival = await asyncio.gather(
+            confirmed(client, booking), client.book(class_["id"], people[1]["id"])
+        )
+        outcome = (holder.json.get("status") or holder.code, rival.json.get("status") or rival.code)
+        if outcome not in {("confirmed", "class_full"), ("hold_expired", "confirmed")}:
+            problems.append(f"one seat gave {outcome}")
+    return problems + await inconsistencies(client)
+
+
 SCENARIOS = {
+    "holds_end_at_once": holds_end_at_once,
+    "confirm_against_the_end": confirm_against_the_end,
     "last_seats": last_seats,
     "cancels_against_promotions": cancels_against_promotions,
     "one_purse": one_purse,

@@ -6,6 +6,7 @@ import msgspec
 
 from shared.wire import new_id
 from tests.services.bookings.consistency import failed_checks, inconsistencies
+from tests.services.bookings.holding import run_out
 from tests.services.bookings.samples import (
     a_class,
     a_member,
@@ -18,7 +19,6 @@ from tests.services.bookings.samples import (
 )
 from tests.services.bookings.studio_client import Reply, StudioClient
 from tests.services.bookings.test_cancel_booking import credits_of, rich, seated
-from tests.services.bookings.test_holds import run_out
 
 
 async def booked(client: StudioClient, class_: Any, person: Any, **more: Any) -> Any:

@@ -31,19 +31,21 @@ def test_every_row_of_the_routing_page_is_documented_and_nothing_else() -> None:
 
 def test_an_operation_tells_the_scope_that_the_gateway_asks_for() -> None:
     """In the security requirement, in an extension and in words."""
-    scopes = {(row.method, row.path): row.scope for row in ROUTES}
+    rows = {(row.method, row.path): row for row in ROUTES}
     for key, operation in OPERATIONS.items():
-        scope = scopes[key]
+        scope, other = rows[key].scope, rows[key].or_scope
         if scope == ANY_KEY:
             assert operation["x-required-scope"] is None
             refused = operation["responses"].get("403")
             assert refused is None or refused["x-error-codes"] == ["console_session_not_allowed"]
             continue
         assert operation["x-required-scope"] == scope
-        needed = operation.get("x-required-scopes", {}).get("all", [scope])
-        assert needed == [scope, *partner_routes()[key].also_needs]
-        assert operation["security"] == [{"ServiceKey": needed}]
-        assert all(f"`{one}`" in operation["description"] for one in needed)
+        also = partner_routes()[key].also_needs
+        ways = [{"ServiceKey": [scope, *also]}, *([{"ServiceKey": [other]}] if other else [])]
+        assert operation["security"] == ways
+        several = {"any": [scope, other]} if other else {"all": [scope, *also]} if also else None
+        assert operation.get("x-required-scopes") == several
+        assert all(f"`{one}`" in operation["description"] for one in (scope, *also))
         assert "403" in operation["responses"]
 
 
@@ -79,11 +81,16 @@ def test_lists_take_cursor_and_limit_and_may_answer_400() -> None:
 
 
 def test_idempotent_writes_ask_for_the_key() -> None:
-    """Booking, moving and cancelling, and nothing else, need an Idempotency-Key and may say it was reused."""
+    """Those of bookings, and nothing else, need an Idempotency-Key and may say it was reused."""
     wanted = {"$ref": "#/components/parameters/IdempotencyKey"}
     having = {key for key, operation in OPERATIONS.items() if wanted in operation["parameters"]}
     booking = "/bookings/{booking_id}"
-    assert having == {("POST", "/bookings"), ("DELETE", booking), ("POST", f"{booking}/reschedule")}
+    assert having == {
+        ("POST", "/bookings"),
+        ("POST", f"{booking}/confirm"),
+        ("POST", f"{booking}/reschedule"),
+        ("DELETE", booking),
+    }
     for key in having:
         assert "idempotency_key_reused" in OPERATIONS[key]["responses"]["409"]["x-error-codes"]
 

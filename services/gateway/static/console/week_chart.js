@@ -22,8 +22,8 @@ export function week(lanes, classes, { first, zone, waiting, show, caption }) {
     const queue = waiting.get(row.id) || 0;
     const pressed = h("button", { type: "button", class: `class ${row.status === "cancelled" ? "cancelled" : ""}`, "aria-expanded": "false", onclick: () => show(row, pressed) },
       h("b", {}, `${clock(row.start_time, zone)} ${row.title}`),
-      h("small", {}, row.status === "cancelled" ? "cancelled" : `${row.booked_count}/${row.capacity} taken${queue ? ` · ${queue} waiting` : ""}`),
-      seats(row.booked_count, row.capacity, queue));
+      h("small", {}, row.status === "cancelled" ? "cancelled" : `${row.booked_count}/${row.capacity} taken${row.held_count ? ` · ${row.held_count} held` : ""}${queue ? ` · ${queue} waiting` : ""}`),
+      seats(row.booked_count + row.held_count, row.capacity, queue));
     return pressed;
   }
   return h("div", { class: "scroll week", tabindex: "0", role: "region", "aria-label": caption },

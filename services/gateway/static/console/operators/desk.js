@@ -52,7 +52,7 @@ async function showClass(view, studio, id, details, told = "") {
     await api.post(`${path}/cancel`, {});
     await again("The class is cancelled.");
   });
-  details.replaceChildren(section(row.title, result, facts([["Starts", moment(row.start_time, studio.zone)], ["Status", badge(row.status)], ["Seats", `${row.booked_count} of ${row.capacity} taken`]]),
+  details.replaceChildren(section(row.title, result, facts([["Starts", moment(row.start_time, studio.zone)], ["Status", badge(row.status)], ["Seats", `${row.booked_count} of ${row.capacity} taken${row.held_count ? `, ${row.held_count} held` : ""}`]]),
     row.status === "scheduled" && h("form", { class: "row", onsubmit: (event) => { event.preventDefault(); save(event); } }, field("Capacity", capacity), button("Save", null, { type: "submit" }), button("Cancel the class", cancel, { class: "act danger" })),
-    table("Roster", [["Member", (one) => one.member_name], ["Email", (one) => one.member_email], ["Status", (one) => badge(one.status)], ["Position", (one) => one.waitlist_position && String(one.waitlist_position)], ["Actions", work]], roster.rows, "Nobody has booked.")));
+    table("Roster", [["Member", (one) => one.member_name], ["Email", (one) => one.member_email], ["Status", (one) => badge(one.status)], ["Held until", (one) => one.held_until && moment(one.held_until, studio.zone)], ["Position", (one) => one.waitlist_position && String(one.waitlist_position)], ["Actions", work]], roster.rows, "Nobody has booked.")));
 }

@@ -41,9 +41,10 @@ async function waitlists(api, may, classes) {
 }
 
 async function showClass({ api, may, zone }, row, details) {
-  const parts = [facts([["Starts", moment(row.start_time, zone)], ["Ends", moment(row.end_time, zone)], ["Status", badge(row.status)], ["Seats", `${row.booked_count} of ${row.capacity} taken, ${row.available_count} free`], ["Waitlist", row.allow_waitlist ? "allowed" : "not allowed"], ["Description", row.description], ["Class", code(row.id)]])];
+  const parts = [facts([["Starts", moment(row.start_time, zone)], ["Ends", moment(row.end_time, zone)], ["Status", badge(row.status)], ["Seats", `${row.booked_count} of ${row.capacity} taken${row.held_count ? `, ${row.held_count} held` : ""}, ${row.available_count} free`], ["Waitlist", row.allow_waitlist ? "allowed" : "not allowed"], ["Description", row.description], ["Class", code(row.id)]])];
   if (may("bookings:read")) {
-    const [roster, waiting] = await Promise.all([api.all("/bookings", { class_id: row.id }, 400), api.all("/waitlist", { class_id: row.id }, 400)]);
+    const [roster, waiting, held] = await Promise.all([api.all("/bookings", { class_id: row.id }, 400), api.all("/waitlist", { class_id: row.id }, 400), row.held_count ? api.all("/bookings", { class_id: row.id, status: "held" }, 400) : { rows: [] }]);
+    roster.rows.push(...held.rows);
     const names = may("members:read") ? await namesOf(api, [...roster.rows, ...waiting.rows]) : new Map();
     const member = (one) => names.get(one.member_id) || code(one.member_id);
     parts.push(table("Roster", [["Member", member], ["Status", (one) => badge(one.status)], ["Booked", (one) => moment(one.created_at, zone)], ["Booking", (one) => code(one.id)]], roster.rows, "Nobody has booked."),
