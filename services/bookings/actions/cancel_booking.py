@@ -2,12 +2,8 @@
 
 import msgspec
 
-from services.bookings.actions.class_changes import (
-    begins_anew,
-    build_receipt,
-    lock_class_of,
-    promote_waitlist,
-)
+from services.bookings.actions.class_changes import promote_waitlist
+from services.bookings.actions.lock_by_booking import begins_anew, lock_class_of
 from services.bookings.context import Bookings
 from services.bookings.errors import BookingAlreadyCancelled, BookingNotCancellable, CancellationTermsChanged
 from services.bookings.rules.cancellation import Policy, Terms, may_cancel, terms_for_member
@@ -15,7 +11,7 @@ from services.bookings.rules.rescheduling import check_terms
 from services.bookings.store import bookings, locks, save_class_changes, studios
 from services.bookings.store.bookings import BookingRow
 from services.bookings.store.locks import LockedClass
-from services.bookings.store.save_class_changes import ReceiptRow
+from services.bookings.store.save_class_changes import ReceiptRow, build_receipt
 from services.bookings.wire.bookings import BookingStatus, CancellationReceipt, CancelQuery
 from shared.db.database import Connection
 from shared.errors import InsufficientScope, NotFound

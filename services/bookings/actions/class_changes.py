@@ -1,10 +1,9 @@
 """Changes to one class under its lock: collected here, then saved with their events in one go."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import msgspec
 from msgspec import UNSET
@@ -30,13 +29,11 @@ from services.bookings.rules.transitions import (
 from services.bookings.store import bookings, classes, locks, save_class_changes, waitlist
 from services.bookings.store.bookings import BookingRow
 from services.bookings.store.locks import LockedClass
-from services.bookings.store.save_class_changes import ReceiptRow, RescheduleRow
+from services.bookings.store.save_class_changes import ReceiptRow, RescheduleRow, build_receipt
 from services.bookings.store.waitlist import WaitlistRow
 from services.bookings.wire.bookings import BookingStatus, CancellationReceipt, WaitlistStatus
 from services.bookings.wire.classes import ClassStatus, SpotMode
-from services.bookings.wire.field_types import format_money
 from shared.db.database import Connection
-from shared.errors import NotFound
 from shared.events.changes import for_both_locations
 from shared.events.event import Event, Kind
 from shared.events.kinds import (
@@ -52,21 +49,6 @@ from shared.events.kinds import (
 from shared.events.outbox import add_events
 from shared.http.caller import Caller
 from shared.wire import new_id
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-def build_receipt(row: ReceiptRow, booking: BookingRow) -> CancellationReceipt:
-    derived = {
-        "id": row.id or None,
-        "class_id": booking.class_id,
-        "member_id": booking.member_id,
-        "late_fee_amount": format_money(row.late_fee_amount),
-        "credit_forfeited": row.credits_forfeited > 0,
-    }
-    return CancellationReceipt(**msgspec.structs.asdict(row) | derived)
-
 
 WAS_HELD = {"status": BookingStatus.HELD}
 
@@ -100,10 +82,9 @@ class ClassChanges:
 
     @classmethod
     async def lock(cls, conn: Connection, caller: Caller, class_id: str) -> "ClassChanges | None":
-        """Locks the class and expires its holds that have run out. None if the studio has no such class.
+        """Locks the class, if there is one, and expires its holds that have run out: `save` stores that.
 
-        `save` stores that, and whoever saves offers the seats to the waitlist before.
-        """
+        Whoever saves offers the seats to the waitlist before."""
         locked = await locks.lock_class(conn, caller, class_id)
         return await cls.of_locked(conn, caller, locked) if locked else None
 
@@ -386,59 +367,6 @@ class ClassChanges:
         shown.held_count, shown.available_count = self.class_.held_count, max(0, self.class_.seats_left)
         kind = ClassFull if is_full else ClassReopened
         return [class_event(kind, self.caller, shown, version, self.now)]
-
-
-class Outdated(Exception):
-    """What was read before the locks is no longer true."""
-
-
-def begins_anew(action: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
-    """Repeats an action that was `Outdated`. Its transaction has been rolled back and holds no lock."""
-
-    @wraps(action)
-    async def repeated(*args: P.args, **kwargs: P.kwargs) -> T:
-        while True:
-            try:
-                return await action(*args, **kwargs)
-            except Outdated:
-                continue
-
-    return repeated
-
-
-async def lock_class_of(conn: Connection, caller: Caller, booking_id: str) -> tuple[ClassChanges, BookingRow]:
-    """The class of a booking, locked, and the booking as it is under that lock.
-
-    The booking may have been moved to another class while we waited, so every caller `begins_anew`.
-    """
-    found = await bookings.read(conn, caller, booking_id)
-    changes = await ClassChanges.lock(conn, caller, found.class_id) if found else None
-    booking = await bookings.read(conn, caller, booking_id)
-    if changes is None or booking is None:
-        raise NotFound
-    if booking.class_id != changes.class_.id:
-        raise Outdated
-    return changes, changes.bookings.setdefault(booking.id, booking)
-
-
-async def lock_for_move(
-    conn: Connection, caller: Caller, booking_id: str, class_id: str
-) -> tuple[ClassChanges, ClassChanges, BookingRow]:
-    """The same for a move, with the class that the booking goes to."""
-    found = await bookings.read(conn, caller, booking_id)
-    if found is None:
-        raise NotFound
-    locked = await locks.lock_classes(conn, caller, (found.class_id, class_id))
-    booking = await bookings.read(conn, caller, booking_id)
-    if booking is None:
-        raise NotFound
-    if booking.class_id != found.class_id:
-        raise Outdated
-    if class_id not in locked or not caller.may_see(locked[class_id].class_.location_id):
-        raise NotFound(param="class_id")
-    old = await ClassChanges.of_locked(conn, caller, locked[found.class_id])
-    new = await ClassChanges.of_locked(conn, caller, locked[class_id])
-    return old, new, old.bookings.setdefault(booking.id, booking)
 
 
 async def promote_waitlist(

@@ -1,6 +1,7 @@
 """Confirm a hold, also after it has run out: who has paid gets a seat as long as one is free."""
 
-from services.bookings.actions.class_changes import begins_anew, lock_class_of, promote_waitlist
+from services.bookings.actions.class_changes import promote_waitlist
+from services.bookings.actions.lock_by_booking import begins_anew, lock_class_of
 from services.bookings.context import Bookings
 from services.bookings.errors import BookingNotHeld, refusal
 from services.bookings.rules.booking_decision import check_late_confirm, check_member, first_failed

@@ -7,14 +7,10 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from services.bookings.actions.class_changes import (
-    ClassChanges,
-    begins_anew,
-    lock_class_of,
-    promote_waitlist,
-)
+from services.bookings.actions.class_changes import ClassChanges, promote_waitlist
 from services.bookings.actions.end_holds import expire_run_out_holds
 from services.bookings.actions.event_builders import COUNTS, booking_event, class_event, waitlist_event
+from services.bookings.actions.lock_by_booking import begins_anew, lock_class_of
 from services.bookings.context import Bookings
 from services.bookings.errors import (
     AlreadyBooked,

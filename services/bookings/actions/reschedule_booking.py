@@ -5,8 +5,9 @@ from datetime import datetime
 import msgspec
 from msgspec import Struct
 
-from services.bookings.actions.class_changes import begins_anew, lock_for_move, promote_locked
+from services.bookings.actions.class_changes import promote_locked
 from services.bookings.actions.decide_bookings import require_facts
+from services.bookings.actions.lock_by_booking import begins_anew, lock_for_move
 from services.bookings.context import Bookings
 from services.bookings.errors import CancellationTermsChanged, refusal
 from services.bookings.rules.booking_decision import Check, knows_spot

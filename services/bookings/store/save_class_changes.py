@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+import msgspec
+
 from services.bookings.rules.booking_facts import ClassFacts
 from services.bookings.rules.cancellation import Terms
 from services.bookings.store.bookings import BookingRow
@@ -97,6 +99,17 @@ async def save(
         class_.held_count,
         moves,
     )
+
+
+def build_receipt(row: ReceiptRow, booking: BookingRow) -> CancellationReceipt:
+    derived = {
+        "id": row.id or None,
+        "class_id": booking.class_id,
+        "member_id": booking.member_id,
+        "late_fee_amount": format_money(row.late_fee_amount),
+        "credit_forfeited": row.credits_forfeited > 0,
+    }
+    return CancellationReceipt(**msgspec.structs.asdict(row) | derived)
 
 
 READ_RECEIPTS = """

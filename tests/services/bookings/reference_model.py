@@ -3,7 +3,7 @@
 import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from tests.services.bookings.reference_resources import LIVE, Booking, Course, Entry, Outcome, Person
 
@@ -103,7 +103,7 @@ class Studio:
     def book(self, c: int, p: int, *, join: bool, hold: bool = False) -> Outcome:
         self.settle(c)
         course, person = self.courses[c], self.people[p]
-        if refused := self._not_bookable(c) or self._already(c, p):
+        if refused := self.not_bookable(c) or self.already(c, p):
             return refused
         if "member_suspended" in (why := self.why_not_eligible(course, person)) or (why and not hold):
             return "member_not_eligible", None
@@ -128,15 +128,15 @@ class Studio:
         self.events.append(("waitlist.updated", len(self.entries) - 1))
         return "waitlisted", waiting + 1
 
-    def _not_bookable(self, c: int) -> Outcome | None:
+    def not_bookable(self, c: int) -> Outcome | None:
         course = self.courses[c]
         if course.status != "scheduled" or course.started or not course.visible:
-            return "class_not_bookable", course.status if course.status != "scheduled" else (
+            return "classnot_bookable", course.status if course.status != "scheduled" else (
                 "started" if course.started else "hidden"
             )
         return None
 
-    def _already(self, c: int, p: int) -> Outcome | None:
+    def already(self, c: int, p: int) -> Outcome | None:
         live = self.live_of(c, p)
         if live is None:
             return None
@@ -167,7 +167,7 @@ class Studio:
         self.end_run_out(c)
         self.promote_waitlist(c)
         late = booking.status == "expired"
-        if late and (refused := self._not_bookable(c) or self._already(c, booking.person)):
+        if late and (refused := self.not_bookable(c) or self.already(c, booking.person)):
             return refused
         if self.why_not_eligible(course, person):
             return "member_not_eligible", None
@@ -289,44 +289,6 @@ class Studio:
         self.promote_waitlist(booking.course)
         self.renumber_waitlist(booking.course)
         return True
-
-    def move(self, n: int, c: int) -> Outcome:
-        """The fee and what is forfeited. A refusal leaves everything as it was."""
-        before = pickle.dumps((self.people, self.bookings, self.entries, self.events))
-        outcome = self._move(n, c)
-        if outcome[0] not in ("assessed", "none"):
-            self.people, self.bookings, self.entries, self.events = pickle.loads(before)
-        return outcome
-
-    def _move(self, n: int, c: int) -> Outcome:
-        booking = self.bookings[n]
-        left, person = booking.course, self.people[booking.person]
-        old, new = self.courses[left], self.courses[c]
-        if booking.status != "confirmed" or old.started:
-            return "booking_not_movable", None
-        if c == left:
-            return "same_class", None
-        self.end_run_out(left)
-        self.end_run_out(c)
-        self.promote_waitlist(c)
-        if refused := self._not_bookable(c) or self._already(c, booking.person):
-            return refused
-        late = old.late and not booking.promoted_late
-        lost = booking.charged if late and self.forfeit else 0
-        back = booking.charged - lost
-        if self.why_not_eligible(new, replace(person, credits=person.credits + back)):
-            return "member_not_eligible", None
-        if self.taken(c) + len(self.queue(c)) >= new.capacity:
-            return "class_full", None
-        person.credits += back
-        booking.spot, booking.course = self.free_spot(c), c
-        booking.charged, booking.promoted_late, booking.began_held = 0, False, False
-        self.charge(booking)
-        self.events.append(("booking.rescheduled", n))
-        self.promote_waitlist(left)
-        self.renumber_waitlist(left)
-        self.renumber_waitlist(c)
-        return "assessed" if late and self.fee else "none", lost
 
     def live_of(self, c: int, p: int) -> int | None:
         mine = [

@@ -9,6 +9,7 @@ import pytest
 
 from shared.wire import new_id
 from tests.services.bookings.consistency import CHECKS, failed_checks
+from tests.services.bookings.holding import held, run_out
 from tests.services.bookings.samples import (
     a_class,
     a_member,
@@ -91,6 +92,23 @@ async def test_a_walk_in_is_refused_as_a_partners_booking_is(client: StudioClien
     assert (waits.json["status"], waits.json["waitlist_position"]) == ("waitlisted", 1)
     for body in ({"member_id": new_id()}, {"member_id": people[2]["id"], "class_id": new_id()}):
         assert (await walk_in(client, class_, **body)).status == 404
+    assert await failed_checks(client, *CHECKS) == []
+
+
+@pytest.mark.parametrize("somebody_waits", [True, False])
+async def test_a_seat_whose_hold_has_run_out_is_given_to_those_who_wait_first(
+    client: StudioClient, somebody_waits: bool
+) -> None:
+    """No loop has noticed that the hold has ended."""
+    first, second, third = await rich(client, 3)
+    class_ = a_class(capacity=1, credit_cost=1, allow_waitlist=True)
+    await client.import_all(class_)
+    hold = await held(client, class_, first)
+    if somebody_waits:
+        assert (await client.book(class_["id"], second["id"], join_waitlist=True)).status == 201
+    await run_out(client, hold)
+    made = await walk_in(client, class_, member_id=third["id"])
+    assert (made.status, made.json.get("status")) == ((409, None) if somebody_waits else (201, "confirmed"))
     assert await failed_checks(client, *CHECKS) == []
 
 

@@ -17,6 +17,7 @@ from shared.background import Wakeup
 from shared.wire import new_id
 from tests.harness.database_layout import open_database
 from tests.services.bookings.reference_model import Studio
+from tests.services.bookings.reference_moves import move
 from tests.services.bookings.reference_resources import Course, Person
 from tests.services.bookings.samples import a_class, a_member
 from tests.services.bookings.studio_client import Reply, StudioClient
@@ -66,7 +67,7 @@ class State:
         if call.kind == "cancel":
             return studio.cancel(self.ids[args[0]])[0] if args[0] in self.ids else None
         if call.kind == "move":
-            return studio.move(self.ids[args[0]], args[1])[0] if args[0] in self.ids else None
+            return move(studio, self.ids[args[0]], args[1])[0] if args[0] in self.ids else None
         if call.kind == "confirm":
             return studio.confirm(self.ids[args[0]])[0] if args[0] in self.ids else None
         if call.kind == "run_out":

@@ -12,8 +12,8 @@ import pytest
 
 from services.bookings.actions import (
     cancel_booking,
-    class_changes,
     confirm_hold,
+    lock_by_booking,
     manage_class,
     reschedule_booking,
 )
@@ -269,13 +269,13 @@ async def test_without_the_comparison_after_the_lock_the_same_race_goes_wrong(
     client: StudioClient, database_url: str, act: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The positive control, with that comparison taken out of the lock helpers."""
-    text = inspect.getsource(class_changes)
+    text = inspect.getsource(lock_by_booking)
     for line in ("changes.class_.id", "found.class_id"):
         comparison = f"    if booking.class_id != {line}:\n        raise Outdated\n"
         assert text.count(comparison) == 1
         text = text.replace(comparison, "")
-    blind: dict[str, Any] = {"__name__": class_changes.__name__}
-    exec(compile(text, class_changes.__file__, "exec"), blind)
+    blind: dict[str, Any] = {"__name__": lock_by_booking.__name__}
+    exec(compile(text, lock_by_booking.__file__, "exec"), blind)
     for module in (cancel_booking, manage_class, confirm_hold, reschedule_booking):
         for name in ("lock_class_of", "lock_for_move"):
             if hasattr(module, name):
