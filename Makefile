@@ -32,8 +32,10 @@ check: $(VENV)/development
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python -m tests.clients.python
 	$(BIN)/lint-imports
 	$(BIN)/python -m services.cli.openapi --check
+	$(BIN)/python -m clients.generate --check
 	$(BIN)/python -m services.cli.settings_table --check
 	$(BIN)/python -m tests.openapi
 	$(BIN)/python -m tests.conventions

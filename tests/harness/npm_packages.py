@@ -15,7 +15,8 @@ TYPESCRIPT = "typescript@5.9.3"
 # Otherwise every worker of a test run would wait for a registry that one has found to be unavailable.
 ASK_AGAIN_SECONDS = 600
 NPM_TIMEOUTS = ["--fetch-retries=1", "--fetch-timeout=20000", "--fetch-retry-mintimeout=1000"]
-INSTALL = ["npm", "install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock"]
+QUIETLY = ["--no-audit", "--no-fund", "--ignore-scripts"]
+INSTALL = ["npm", "install", "--no-save", "--no-package-lock", *QUIETLY]
 
 
 class NpmPackages:
@@ -48,15 +49,21 @@ class NpmPackages:
                 return None
             if failed.exists() and time.time() - failed.stat().st_mtime < ASK_AGAIN_SECONDS:
                 return failed.read_text()
-            (self.folder / "package.json").write_text('{"private": true, "type": "module"}')
+            self._prepare()
             if reason := self._install():
                 failed.write_text(reason)
                 return reason
             mark.write_text(json.dumps(self._packages))
         return None
 
+    def _prepare(self) -> None:
+        (self.folder / "package.json").write_text('{"private": true, "type": "module"}')
+
+    def _command(self) -> list[str]:
+        return [*INSTALL, *self._packages]
+
     def _install(self) -> str | None:
-        command = [*INSTALL, *NPM_TIMEOUTS, *self._packages]
+        command = [*self._command(), *NPM_TIMEOUTS]
         try:
             done = subprocess.run(
                 command, cwd=self.folder, capture_output=True, text=True, timeout=90, check=False
@@ -67,3 +74,20 @@ class NpmPackages:
             said = [line for line in done.stderr.splitlines() if line.startswith("npm error")]
             return f"npm cannot fetch them: {' '.join(said[:1]) or 'it does not say why'}"
         return None
+
+
+class LockedNpmPackages(NpmPackages):
+    """What a package.json and its package-lock.json name, hashes checked. The lock has no registry's address:
+    it was made with `npm install --package-lock-only --omit-lockfile-registry-resolved`.
+    """
+
+    def __init__(self, name: str, source: Path, root: Path = Path(sys.prefix)) -> None:
+        self._source = source
+        super().__init__(name, [(source / "package-lock.json").read_text()], root)
+
+    def _prepare(self) -> None:
+        for name in ("package.json", "package-lock.json"):
+            (self.folder / name).write_text((self._source / name).read_text())
+
+    def _command(self) -> list[str]:
+        return ["npm", "ci", *QUIETLY]

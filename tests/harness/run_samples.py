@@ -8,17 +8,25 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from tests.clients.drivers import with_source
+from tests.clients.typescript.node_programs import find_node, install
+
 LIMIT_SECONDS = 120
 
 # Each script reads samples.json, {name: source}, and writes statuses.json, {name: status or problem}.
 PYTHON = """
 import json, pathlib
-statuses = {}
+from studio_partner import _http
+statuses, seen, send = {}, [], _http.BlockingClient._send
+def seeing(client, request):
+    seen.append(send(client, request))
+    return seen[-1]
+_http.BlockingClient._send = seeing
 for name, source in json.loads(pathlib.Path("samples.json").read_text()).items():
     names = {}
     try:
         exec(compile(source, name, "exec"), names)
-        statuses[name] = names["response"].status
+        statuses[name] = (names.get("response") or seen[-1]).status
     except Exception as problem:
         said = problem.read().decode() if hasattr(problem, "read") else ""
         statuses[name] = f"{problem!r} {said}"
@@ -59,14 +67,19 @@ def run_curl(samples: Mapping[str, str], folder: Path, environment: Mapping[str,
 
 
 def run_python(samples: Mapping[str, str], folder: Path, environment: Mapping[str, str]) -> dict[str, object]:
-    return _run_script([sys.executable, "-c", PYTHON], samples, folder, environment)
+    """Samples that use the client find it in this checkout."""
+    source = {"PYTHONPATH": with_source()["PYTHONPATH"]}
+    return _run_script([sys.executable, "-c", PYTHON], samples, folder, source | dict(environment))
 
 
 def run_javascript(
     samples: Mapping[str, str], folder: Path, environment: Mapping[str, str]
 ) -> dict[str, object]:
+    """Samples that use the client find it installed from its tarball."""
+    if any("studio-partner" in source for source in samples.values()):
+        folder = install(folder).folder
     (folder / "run.mjs").write_text(JAVASCRIPT)
-    return _run_script([shutil.which("node") or "node", "run.mjs"], samples, folder, environment)
+    return _run_script([str(find_node()), "run.mjs"], samples, folder, environment)
 
 
 def _run_script(

@@ -1,10 +1,12 @@
 """`x-codeSamples`: each operation in curl, Python and JavaScript, built from the examples in the document.
 
-The key or token is read from an environment variable, so that nobody pastes one into a file. The reference
-page puts its own origin in the place of the sample's.
+Partners see calls of their client libraries, operators the requests themselves. The key or token is read from
+an environment variable, so that nobody pastes one into a file. The reference page puts its own origin in the
+place of the sample's.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -19,22 +21,28 @@ _PYTHON_WORDS: Final = {None: "None", True: "True", False: "False"}
 
 class Api(Struct, frozen=True):
     """Where the samples of one document are sent, the header that a caller is known by, and the environment
-    variable that its value is read from.
+    variable that its value is read from. `has_clients`: there are client libraries for it.
     """
 
     base_url: str
     header: str
     variable: str
     prefix: str = ""
+    has_clients: bool = False
 
 
 class Sample(Struct, frozen=True):
-    """What a request sends. `headers` are those besides the caller's."""
+    """What a request sends. `headers` are those besides the caller's. A client is given `ids`, those of the
+    path, and `fields`, the query and the body.
+    """
 
     method: str
     url: str
     api: Api
     headers: dict[str, str]
+    operation: str
+    ids: list[str]
+    fields: Json
     body: Any = None
     # The media type of the response; None if it has no body.
     response: str | None = JSON
@@ -52,8 +60,10 @@ def code_samples(method: str, path: str, operation: Json, shared_parameters: Jso
 def _sample(method: str, path: str, operation: Json, shared_parameters: Json, api: Api) -> Sample:
     parameters = [_resolved(one, shared_parameters) for one in operation["parameters"]]
     query: Json = {}
+    ids: list[str] = []
     for one in parameters:
         if one["in"] == "path":
+            ids.append(one["example"])
             path = path.replace("{" + one["name"] + "}", one["example"])
         elif one["in"] == "query" and "example" in one:
             query[one["name"]] = one["example"]
@@ -73,7 +83,10 @@ def _sample(method: str, path: str, operation: Json, shared_parameters: Json, ap
             headers["Content-Type"] = media
     good = next(response for status, response in operation["responses"].items() if status.startswith("2"))
     media_type = next(iter(good.get("content", {})), None)
-    return Sample(method, f"{api.base_url}{path}", api, headers, body, media_type)
+    fields = query | (body if isinstance(body, dict) else {})
+    return Sample(
+        method, f"{api.base_url}{path}", api, headers, operation["operationId"], ids, fields, body, media_type
+    )
 
 
 def _resolved(parameter: Json, shared: Json) -> Json:
@@ -94,6 +107,8 @@ def curl(sample: Sample) -> str:
 
 
 def python(sample: Sample) -> str:
+    if sample.api.has_clients:
+        return _python_client(sample)
     lines = ["import json", "import os", "import urllib.request", "", "request = urllib.request.Request("]
     lines += [f"    {_text(sample.url)},", f"    method={_text(sample.method)},", "    headers={"]
     known = sample.api
@@ -111,7 +126,25 @@ def python(sample: Sample) -> str:
     return "\n".join(lines if sample.response == JSON or sample.body is not None else lines[1:])
 
 
+def _python_client(sample: Sample) -> str:
+    fields = dict(sample.fields)
+    if key := sample.headers.get("Idempotency-Key"):
+        fields["idempotency_key"] = key
+    given = [_text(one) for one in sample.ids]
+    given += [f"{name}={_literal(value, 8, _PYTHON_WORDS)}" for name, value in fields.items()]
+    call = f"client.{sample.operation}({', '.join(given)})"
+    lines = [f"    {call}" if sample.response is None else f"    print({call})"]
+    if len(fields) > 1 or "\n" in call:
+        lines = [f"    result = client.{sample.operation}("]
+        lines += [*(f"        {one}," for one in given), "    )", "    print(result)"]
+    known = f"os.environ[{_text(sample.api.variable)}], base_url={_text(sample.api.base_url)}"
+    start = ["import os", "", "from studio_partner import Client", "", f"with Client({known}) as client:"]
+    return "\n".join([*start, *lines])
+
+
 def javascript(sample: Sample) -> str:
+    if sample.api.has_clients:
+        return _javascript_client(sample)
     lines = [f"const response = await fetch({_text(sample.url)}, {{", f"  method: {_text(sample.method)},"]
     known = sample.api
     prefix = f"{_text(known.prefix)} + " if known.prefix else ""
@@ -124,6 +157,31 @@ def javascript(sample: Sample) -> str:
         lines.append(f"  body: JSON.stringify({_literal(sample.body, 2, {})}),")
     read = {JSON: ", await response.json()", None: ""}.get(sample.response, ", await response.text()")
     return "\n".join([*lines, "});", f"console.log(response.status{read});"])
+
+
+def _javascript_client(sample: Sample) -> str:
+    fields = dict(sample.fields)
+    if key := sample.headers.get("Idempotency-Key"):
+        fields["idempotencyKey"] = key
+    given = [_text(one) for one in sample.ids] + ([_javascript_fields(fields)] if fields else [])
+    name = re.sub(r"_(\w)", lambda found: found[1].upper(), sample.operation)
+    call = f"await client.{name}({', '.join(given)})"
+    known = f"key: process.env.{sample.api.variable}, baseUrl: {_text(sample.api.base_url)}"
+    return "\n".join(
+        [
+            'import { Client } from "studio-partner";',
+            "",
+            f"const client = new Client({{ {known} }});",
+            f"{call};" if sample.response is None else f"console.log({call});",
+        ]
+    )
+
+
+def _javascript_fields(fields: Json) -> str:
+    """Names need no quotes, and what is short needs one line."""
+    source = re.sub(r'^(\s*)"([A-Za-z_]\w*)": ', r"\1\2: ", _literal(fields, 0, {}), flags=re.MULTILINE)
+    rows = source.split("\n")
+    return f"{{ {rows[1].strip().rstrip(',')} }}" if len(rows) == 3 else source
 
 
 def _sent_text(body: Any) -> str:

@@ -100,7 +100,7 @@ def document() -> dict[str, Any]:
             for_partners=True,
         ),
         response_order=["NotModified", *_SHARED].index,
-        api=Api(f"{ORIGIN}{PREFIX}", "X-Service-Key", "STUDIO_KEY"),
+        api=Api(f"{ORIGIN}{PREFIX}", "X-Service-Key", "STUDIO_KEY", has_clients=True),
     )
     known = operations()
     types = [kind for operation in known for kind in operation.types]

@@ -1,0 +1,299 @@
+"""What the Python client does with answers, good and bad, blocking and with asyncio."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+import studio_partner
+from studio_partner import (
+    ApiError,
+    AsyncClient,
+    ClassFullError,
+    Client,
+    ConnectionFailed,
+    RateLimitedError,
+    SecretLost,
+    ServiceUnavailableError,
+    ValidationFailedError,
+    _exchange,
+)
+from tests.clients.python.scripted_server import CUT, Scripted, refusal, scripted_server
+
+BOOKING = {
+    "id": "b",
+    "object": "booking",
+    "class_id": "c",
+    "member_id": "m",
+    "status": "confirmed",
+    "booking_source": None,
+    "class_spot_id": None,
+    "waitlist_position": None,
+    "created_at": "2026-05-01T08:00:00Z",
+    "updated_at": None,
+}
+LATER = {"held_until": None, "held_count": 0}
+Call = Callable[..., Any]
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Scripted]:
+    async with scripted_server() as scripted:
+        yield scripted
+
+
+@pytest.fixture(autouse=True)
+def _short_delays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_exchange, "FIRST_DELAY", 0.01)
+
+
+@pytest.fixture(params=["blocking", "asyncio"])
+def call(request: pytest.FixtureRequest, server: Scripted) -> Call:
+    """`await call(name, *path, settings, **fields)` with a client of its own; iterators to their end."""
+
+    def blocking(name: str, path: tuple[Any, ...], settings: dict[str, Any], fields: dict[str, Any]) -> Any:
+        with Client("spk_test_k", base_url=server.url, **settings) as client:
+            result = getattr(client, name)(*path, **fields)
+            return list(result) if name.startswith("iter_") else result
+
+    async def run(name: str, *path: Any, settings: dict[str, Any] | None = None, **fields: Any) -> Any:
+        if request.param == "blocking":
+            return await asyncio.to_thread(blocking, name, path, settings or {}, fields)
+        async with AsyncClient("spk_test_k", base_url=server.url, **(settings or {})) as client:
+            result = getattr(client, name)(*path, **fields)
+            return [row async for row in result] if name.startswith("iter_") else await result
+
+    return run
+
+
+def booking(**fields: Any) -> dict[str, Any]:
+    return BOOKING | LATER | fields
+
+
+async def test_a_call_sends_what_the_api_wants(server: Scripted, call: Call) -> None:
+    """Key, versions, one Idempotency-Key; a field that is not given is not sent, null is."""
+    server.then(200, {"id": "l", "object": "lead", "created": False})
+    await call("update_lead", "a/b", phone=None, status="contacted")
+    (request,) = server.requests
+    assert (request.method, request.target) == ("PATCH", "/partner/v1/leads/a%2Fb")
+    assert request.body == b'{"phone":null,"status":"contacted"}'
+    assert request.headers["X-Service-Key"] == "spk_test_k"
+    assert request.headers["X-API-Version"] == studio_partner.API_VERSION
+    assert request.headers["User-Agent"] == f"studio-partner-python/{studio_partner.__version__}"
+    assert 8 <= len(request.headers["Idempotency-Key"]) <= 120
+
+
+async def test_arguments_may_be_pythons_own_values(server: Scripted, call: Call) -> None:
+    """Dates, decimals, booleans and lists, as the API writes them."""
+    server.then(200, {"object": "list", "data": [], "has_more": False, "next_cursor": None})
+    at = datetime(2026, 5, 1, 8, tzinfo=UTC)
+    await call("list_classes", starts_after=at, on=date(2026, 5, 1), ids=["a", "b"])
+    assert server.requests[0].target.partition("?")[2] == (
+        "ids=a%2Cb&starts_after=2026-05-01T08%3A00%3A00%2B00%3A00&on=2026-05-01"
+    )
+    await call("list_products", active=False)
+    assert server.requests[1].target.endswith("/products?active=false")
+    server.answers[:] = [(409, refusal("booking_not_cancellable"), {})]
+    with pytest.raises(ApiError):
+        await call("cancel_booking", "b", max_late_fee=Decimal("5.00"), allow_credit_forfeit=True)
+    assert server.requests[2].target.endswith("?max_late_fee=5.00&allow_credit_forfeit=true")
+
+
+@pytest.mark.parametrize("trouble", [CUT, 429, 503, 504, 409])
+async def test_a_write_is_tried_again_under_the_same_key(server: Scripted, call: Call, trouble: int) -> None:
+    """After everything that leaves it undone or unknown, a first attempt that still runs included."""
+    body = refusal("idempotency_in_progress") if trouble == 409 else None
+    server.then(trouble, body, Retry_After="0").then(trouble, body, Retry_After="0").then(201, booking())
+    made = await call("create_booking", class_id="c", member_id="m")
+    assert (made.id, made.created_at) == ("b", datetime(2026, 5, 1, 8, tzinfo=UTC))
+    assert len(server.requests) == 3
+    assert len({request.headers["Idempotency-Key"] for request in server.requests}) == 1
+    assert len({request.body for request in server.requests}) == 1
+
+
+async def test_each_write_has_a_key_of_its_own_unless_one_is_given(server: Scripted, call: Call) -> None:
+    server.then(201, booking())
+    for given in (None, None, "the-very-key"):
+        await call("create_booking", class_id="c", member_id="m", idempotency_key=given)
+    first, second, third = (request.headers["Idempotency-Key"] for request in server.requests)
+    assert first != second
+    assert third == "the-very-key"
+
+
+async def test_reads_and_previews_are_tried_again_without_a_key(server: Scripted, call: Call) -> None:
+    server.then(CUT).then(
+        200, {"object": "booking_preview", "outcome": "confirmed", "waitlist_position": None}
+    )
+    server.answers[-1][1].update(code=None, checks=[])
+    assert (await call("preview_booking", class_id="c", member_id="m")).outcome == "confirmed"
+    assert ["Idempotency-Key" in request.headers for request in server.requests] == [False, False]
+
+
+async def test_the_attempts_come_to_an_end(server: Scripted, call: Call) -> None:
+    """The last answer is raised, with the key that repeats the write by hand."""
+    server.then(503, refusal("service_unavailable", type="api_error"), Retry_After="0")
+    with pytest.raises(ServiceUnavailableError) as refused:
+        await call("create_booking", class_id="c", member_id="m", settings={"retries": 2})
+    assert len(server.requests) == 3
+    assert refused.value.idempotency_key == server.requests[0].headers["Idempotency-Key"]
+    server.requests.clear()
+    server.answers[:] = [(CUT, None, {})]
+    with pytest.raises(ConnectionFailed) as failed:
+        await call("create_booking", class_id="c", member_id="m", settings={"retries": 0})
+    (request,) = server.requests
+    assert failed.value.idempotency_key == request.headers["Idempotency-Key"]
+
+
+async def test_retry_after_is_waited_for_unless_it_is_very_long(server: Scripted, call: Call) -> None:
+    server.then(429, refusal("rate_limited"), Retry_After="1").then(201, booking())
+    began = time.monotonic()
+    await call("create_booking", class_id="c", member_id="m")
+    assert time.monotonic() - began >= 1
+    server.answers[:] = [(429, refusal("rate_limited"), {"Retry-After": "3600"})]
+    with pytest.raises(RateLimitedError):
+        await call("create_booking", class_id="c", member_id="m")
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 410, 422, 500])
+async def test_a_refusal_is_not_tried_again(server: Scripted, call: Call, status: int) -> None:
+    server.then(status, refusal("made_up_code"))
+    with pytest.raises(ApiError) as refused:
+        await call("create_booking", class_id="c", member_id="m")
+    assert (type(refused.value), refused.value.code, len(server.requests)) == (ApiError, "made_up_code", 1)
+
+
+async def test_an_error_has_its_own_class_and_all_that_was_told(server: Scripted, call: Call) -> None:
+    told = refusal("class_full", param="class_id", details={"capacity": 12})
+    server.then(409, told, X_Request_Id="r-2")
+    with pytest.raises(ClassFullError) as refused:
+        await call("create_booking", class_id="c", member_id="m")
+    error = refused.value
+    assert (error.status, error.code, error.type, error.message) == (409, "class_full", "conflict", "No.")
+    assert (error.param, error.details, error.request_id) == ("class_id", {"capacity": 12}, "r-2")
+    assert "class_full" in str(error)
+    problems = [{"loc": ["body", "email"], "msg": "…", "type": "missing"}]
+    server.answers[:] = [(422, {"detail": problems, **refusal("validation_failed")}, {})]
+    with pytest.raises(ValidationFailedError) as invalid:
+        await call("create_lead", email="")
+    assert invalid.value.problems == tuple(problems)
+
+
+@pytest.mark.parametrize("body", ["<html>Bad gateway</html>", "[]", '{"error": "no"}', '{"error": {}}'])
+async def test_what_is_no_answer_of_the_api_is_still_an_api_error(
+    server: Scripted, call: Call, body: str
+) -> None:
+    """Something between may answer: a proxy, a captive portal."""
+    server.then(502, body)
+    with pytest.raises(ApiError) as refused:
+        await call("get_studio")
+    assert (refused.value.status, refused.value.code) == (502, "http_502")
+    server.answers[:] = [(200, body, {})]
+    with pytest.raises(ApiError) as unreadable:
+        await call("get_studio")
+    assert unreadable.value.code == "unreadable_response"
+
+
+async def test_a_redirect_is_not_followed(server: Scripted, call: Call) -> None:
+    """It would carry the key elsewhere."""
+    server.then(307, Location=server.url + "/elsewhere")
+    with pytest.raises(ApiError):
+        await call("get_studio")
+    assert len(server.requests) == 1
+
+
+async def test_a_lost_secret_is_said(server: Scripted, call: Call) -> None:
+    """A replay cannot show it again; what was made is told, so that it can be rotated."""
+    endpoint: dict[str, Any] = {"id": "e", "object": "webhook_endpoint", "url": "https://x.example"}
+    endpoint |= {"description": ""}
+    endpoint |= {"event_types": [], "status": "enabled", "disabled_reason": None, "fifo": False}
+    endpoint |= {"rate_limit": None, "key_id": None, "created_at": "2026-05-01T08:00:00Z"}
+    server.then(201, endpoint | {"secret": "whsec_1"}).then(CUT)
+    server.then(201, endpoint | {"secret": None}, Idempotent_Replayed="true")
+    assert (await call("create_webhook_endpoint", url="https://x.example")).secret == "whsec_1"
+    with pytest.raises(SecretLost) as lost:
+        await call("create_webhook_endpoint", url="https://x.example")
+    assert lost.value.resource.id == "e"
+
+
+async def test_iterating_asks_for_page_after_page(server: Scripted, call: Call) -> None:
+    """With the filters of the first one."""
+    page = {
+        "object": "list",
+        "data": [booking(id="1"), booking(id="2")],
+        "has_more": True,
+        "next_cursor": "2",
+    }
+    server.then(200, page).then(200, page | {"data": [booking(id="3")], "has_more": False})
+    rows = await call("iter_bookings", class_id="c", page_size=2)
+    assert [row.id for row in rows] == ["1", "2", "3"]
+    assert [request.target.partition("?")[2] for request in server.requests] == [
+        "limit=2&class_id=c",
+        "limit=2&class_id=c&cursor=2",
+    ]
+
+
+async def test_an_answer_is_waited_for_as_long_as_the_timeout_says() -> None:
+    """`timeout` is for an attempt. Waiting for events adds to it."""
+
+    async def slow(request: Any) -> Any:
+        await asyncio.sleep(0.6)
+        page = {"object": "list", "data": [], "has_more": False, "next_cursor": None}
+        return web.json_response(page | {"latest_sequence": 0, "oldest_sequence": 1})
+
+    async with (
+        scripted_server(slow) as sleepy,
+        AsyncClient("k", base_url=sleepy.url, timeout=0.2, retries=0) as client,
+    ):
+        with pytest.raises(ConnectionFailed):
+            await client.list_events()
+        assert (await client.list_events(after_sequence=0, wait=1)).latest_sequence == 0
+
+
+async def test_a_cache_asks_whether_something_has_changed(server: Scripted) -> None:
+    """With `cache` a 304 gives what is held; without it nothing is asked."""
+    server.then(200, booking(), ETag='"1"').then(304, ETag='"1"').then(200, booking(id="n"), ETag='"2"')
+    async with AsyncClient("k", base_url=server.url, cache=True) as client:
+        found = [(await client.get_booking("b")).id for _ in range(3)]
+    assert found == ["b", "b", "n"]
+    tags = [request.headers.get("If-None-Match") for request in server.requests]
+    assert tags == [None, '"1"', '"1"']
+    with Client("k", base_url=server.url) as plain:
+        for _ in range(2):
+            await asyncio.to_thread(plain.get_booking, "b")
+    assert "If-None-Match" not in server.requests[-1].headers
+
+
+def test_the_cache_forgets_what_was_used_longest_ago(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_exchange, "CACHED_RESPONSES", 2)
+    cache = _exchange.Cache()
+    for name in ("a", "b"):
+        cache.put(name, name, b"")
+    cache.get("a")
+    cache.put("c", "c", b"")
+    assert [cache.get(name) is not None for name in ("a", "b", "c")] == [True, False, True]
+
+
+def test_a_client_does_not_show_its_key() -> None:
+    with Client("spk_live_secret", base_url="http://127.0.0.1:9") as client:
+        assert "secret" not in repr(client)
+
+
+def test_delays_grow_and_differ() -> None:
+    """Twice as long each time up to a limit, and not the same for all."""
+    drawn = [[_exchange.backoff(attempt) for _ in range(50)] for attempt in (1, 2, 3, 20)]
+    assert all(max(one) < min(two) * 2.1 for one, two in pairwise(drawn))
+    assert max(drawn[-1]) <= _exchange.LONGEST_DELAY
+    assert all(len(set(one)) > 40 for one in drawn)
+    told = _exchange.delay_before(1, reply_with(datetime.now(UTC) + timedelta(seconds=5)))
+    assert told is not None and told > 3
+
+
+def reply_with(at: datetime) -> Any:
+    return _exchange.Response(503, {"retry-after": at.strftime("%a, %d %b %Y %H:%M:%S GMT")}, b"")

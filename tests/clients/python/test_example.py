@@ -1,0 +1,72 @@
+"""examples/booking_page.py: a booking page's back end, run against the system."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from shared.servers.ports import free_port
+from tests.clients.drivers import with_source
+from tests.harness.bookable_studio import bookable
+from tests.harness.eventually import eventually
+from tests.harness.http import Client
+from tests.harness.process import ROOT
+from tests.harness.system import System
+
+EXAMPLE = ROOT / "examples/booking_page.py"
+
+
+@asynccontextmanager
+async def running(system: System) -> AsyncIterator[tuple[Client, "subprocess.Popen[str]"]]:
+    port, url = free_port(), f"{system.running.partner_url}/partner/v1"
+    settings = {"STUDIO_URL": url, "STUDIO_KEY": await system.key(), "PORT": str(port)}
+    environment = with_source() | settings
+    command = [sys.executable, str(EXAMPLE)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    try:
+        assert process.stdout is not None
+        assert "listening" in await asyncio.to_thread(process.stdout.readline)
+        yield system.client(f"http://127.0.0.1:{port}", {}), process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+async def test_a_booking_page_books_once_and_stays_up_to_date(system: System) -> None:
+    """List, book, refuse, wait, cancel; the copy follows, and a webhook that is not ours is refused."""
+    studio = bookable(seats=1)
+    await system.import_lines(studio.lines)
+    [class_id] = studio.class_ids
+    async with running(system) as (page, process):
+        await free_seats(page, 1)
+        ada = {"class_id": class_id, "email": "ada@example.com", "first_name": "Ada", "last_name": "King"}
+        twice = [await page.post("/bookings", ada, headers={"Idempotency-Key": "a-click-0001"}) for _ in "12"]
+        assert twice[0].json() == twice[1].json()
+        assert twice[0].json()["status"] == "confirmed"
+        await free_seats(page, 0)
+        ben = ada | {"email": "ben@example.com", "first_name": "Ben"}
+        full = await page.post("/bookings", ben)
+        assert (full.status, full.json()["code"]) == (409, "class_full")
+        waiting = (await page.post("/bookings", ben | {"join_waitlist": True})).json()
+        assert waiting["waitlist_position"] == 1
+        assert (await page.post("/hooks", {"type": "booking.confirmed"})).status == 400
+        cancelled = await page.delete(f"/bookings/{twice[0].json()['id']}")
+        assert (cancelled.status, cancelled.json()["object"]) == (200, "booking_cancellation")
+        assert process.stdout is not None
+        told = await asyncio.wait_for(asyncio.to_thread(process.stdout.readline), 30)
+        assert waiting["member_id"] in told
+        assert (await page.post("/bookings", raw=b"{")).status == 400
+        await page.delete(f"/bookings/{waiting['id']}")
+        await free_seats(page, 1)
+
+
+async def free_seats(page: Client, count: int) -> None:
+    async def look() -> bool:
+        return [one["available_count"] for one in (await page.get("/classes")).json()] == [count]
+
+    await eventually(look)
+
+
+def test_it_is_short() -> None:
+    assert len(EXAMPLE.read_text().splitlines()) < 150

@@ -1,0 +1,192 @@
+"""`client.events.follow` of the Python client against the running system, and against a scripted one."""
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from shared.wire import new_id
+from studio_partner import ApiError, AsyncClient, Client, ConnectionFailed, ResyncNeeded, _exchange
+from studio_partner.events import UnknownEvent
+from tests.clients.drivers import with_source
+from tests.clients.python.scripted_server import CUT, Scripted, refusal, scripted_server
+from tests.harness.eventually import until
+from tests.harness.http import Client as Partner
+from tests.harness.process import ROOT
+from tests.harness.system import System
+
+EVENTS, KILLS = 120, 4
+FOLLOWER = [sys.executable, "-m", "tests.clients.python.follower"]
+
+
+async def lead(partner: Partner) -> str:
+    return str((await partner.create("/leads", {"email": f"{new_id()}@example.com"}))["id"])
+
+
+def start(*arguments: str) -> "subprocess.Popen[str]":
+    command = [*FOLLOWER, *arguments]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=with_source(), cwd=ROOT)
+
+
+async def test_a_follower_that_is_killed_sees_every_event_once_in_order(
+    system: System, tmp_path: Path
+) -> None:
+    """Killed at any moment, it goes on from what it has stored."""
+    key = await system.key()
+    partner, seen = system.partner(key), tmp_path / "seen"
+    arguments = [str(seen), f"{system.running.partner_url}/partner/v1", key]
+    made: list[str] = []
+
+    async def write() -> None:
+        while len(made) < EVENTS:
+            made.append(await lead(partner))
+
+    def lines() -> list[str]:
+        return seen.read_text().splitlines() if seen.exists() else []
+
+    def reached(count: int) -> Callable[[], bool]:
+        return lambda: len(lines()) >= count
+
+    follower = start(*arguments)
+    try:
+        writing = asyncio.create_task(write())
+        for kill in range(1, KILLS + 1):
+            await until(reached(EVENTS // (KILLS + 1) * kill))
+            follower.kill()
+            follower.communicate()
+            follower = start(*arguments)
+        await writing
+        await until(reached(EVENTS))
+    finally:
+        follower.kill()
+        follower.communicate()
+    assert [line.split() for line in lines()] == [[str(n + 1), one] for n, one in enumerate(made)]
+
+
+async def test_a_follower_stops_where_it_cannot_know_what_is_missing(system: System, tmp_path: Path) -> None:
+    """When events are no longer kept, and when the sequence jumps after a restore."""
+    key = await system.key()
+    partner, seen = system.partner(key), tmp_path / "seen"
+    arguments = [str(seen), f"{system.running.partner_url}/partner/v1", key]
+
+    def told() -> Any:
+        return json.loads(start(*arguments).communicate(timeout=30)[0])
+
+    for _ in range(3):
+        await lead(partner)
+    await partner.until("/events", lambda page: page["latest_sequence"] == 3)
+    await system.operator.post(f"/studios/{system.studio_id}/events/prune", {"through": 2})
+    assert await asyncio.to_thread(told) == {"reason": "expired", "oldest": 3}
+    assert (await system.operator.post("/sequences/advance", {"by": 1_000_000})).status == 200
+    await lead(partner)
+    seen.write_text("2 before\n")
+    assert await asyncio.to_thread(told) == {"reason": "jump", "oldest": 3}
+    assert [line.split()[0] for line in seen.read_text().splitlines()] == ["2", "3"]
+
+
+async def test_a_follower_that_waits_is_stopped_at_once(tmp_path: Path) -> None:
+    """Ctrl-C ends a request that waits for events, and not only the time between two."""
+    waiting, ended = asyncio.Event(), asyncio.Event()
+
+    async def hold(request: web.Request) -> web.Response:
+        waiting.set()
+        await ended.wait()
+        return web.Response()
+
+    async with scripted_server(hold) as server:
+        follower = start(str(tmp_path / "seen"), server.url, "k")
+        await waiting.wait()
+        follower.send_signal(signal.SIGINT)
+        assert await asyncio.to_thread(follower.wait, 10) == -signal.SIGINT
+        ended.set()
+
+
+@pytest.fixture(autouse=True)
+def _short_delays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_exchange, "FIRST_DELAY", 0.01)
+
+
+def page(*sequences: int, latest: int | None = None) -> dict[str, Any]:
+    rows: list[dict[str, Any]] = [
+        {"id": "e", "object": "event", "type": "made_up.kind", "created_at": "2026-05-01T08:00:00Z"}
+        | {"api_version": "2026-08-02", "studio_id": "s", "location_id": None, "sequence": sequence}
+        | {"resource": {"object": "x", "id": "x", "version": 1}, "request_id": None, "data": {"object": {}}}
+        for sequence in sequences
+    ]
+    newest = latest if latest is not None else max(sequences, default=0)
+    return {"object": "list", "data": rows, "has_more": False, "next_cursor": None} | {
+        "latest_sequence": newest,
+        "oldest_sequence": 1,
+    }
+
+
+def after(server: Scripted) -> list[str]:
+    return [request.target.partition("after_sequence=")[2].partition("&")[0] for request in server.requests]
+
+
+async def test_an_outage_is_waited_for_once_it_has_worked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More failures than a call has attempts. A follower that never worked says why."""
+    monkeypatch.setattr(_exchange, "LONGEST_DELAY", 0.02)
+    async with scripted_server() as server:
+        server.then(200, page(1, 2))
+        for _ in range(10):
+            server.then(CUT).then(503, Retry_After="0")
+        server.then(200, page(3))
+        async with AsyncClient("k", base_url=server.url) as client:
+            following = client.events.follow(0)
+            assert [(await anext(following)).sequence for _ in range(3)] == [1, 2, 3]
+            assert following.position == 3
+        assert after(server) == ["0"] + ["2"] * 21
+    async with AsyncClient("k", base_url="http://127.0.0.1:9/partner/v1", retries=1) as nowhere:
+        with pytest.raises(ConnectionFailed):
+            await anext(nowhere.events.follow(0))
+
+
+async def test_an_empty_page_moves_the_position(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Up to what was the newest then, so that a filter that takes nothing does not fall behind."""
+    async with scripted_server() as server:
+        server.then(200, page(latest=40)).then(200, page(41))
+        with Client("k", base_url=server.url) as client:
+            following = client.events.follow(7, type="class.full", wait=5)
+            event = await asyncio.to_thread(next, following)
+        assert isinstance(event, UnknownEvent)
+        assert (str(event), event.type, following.position) == ("made_up.kind", "made_up.kind", 41)
+        assert after(server) == ["7", "40"]
+        assert all(
+            "type=class.full" in request.target and "wait=5" in request.target for request in server.requests
+        )
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [page(1_000_001), page(latest=1_000_001), page(latest=0), page(1, 2, 1_000_002)],
+    ids=["event", "empty", "back", "inside a page"],
+)
+async def test_a_jump_is_raised(answer: dict[str, Any]) -> None:
+    """Forward by a million, or back behind what was seen already."""
+    async with scripted_server() as server:
+        server.then(200, answer)
+        async with AsyncClient("k", base_url=server.url) as client:
+            following = client.events.follow(1 if answer["latest_sequence"] != 1_000_002 else 0)
+            with pytest.raises(ResyncNeeded) as needed:
+                async for _ in following:
+                    pass
+        assert (needed.value.reason, needed.value.oldest_sequence) == ("jump", 1)
+
+
+async def test_other_refusals_are_raised_as_they_are() -> None:
+    async with scripted_server() as server:
+        server.then(200, page(1)).then(401, refusal("api_key_revoked", type="authentication_error"))
+        async with AsyncClient("k", base_url=server.url) as client:
+            following = client.events.follow(0)
+            await anext(following)
+            with pytest.raises(ApiError, match="api_key_revoked"):
+                await anext(following)
