@@ -1,7 +1,9 @@
 """The back end of a booking page: `python booking_page.py`, with STUDIO_URL, STUDIO_KEY, PORT and PUBLIC_URL.
 
 GET /classes            what can be booked, from a copy in memory that follows the studio
-POST /bookings          {class_id, email, first_name, last_name, join_waitlist}, with an Idempotency-Key
+POST /bookings          {class_id, email, first_name, last_name}, with an Idempotency-Key of the page: holds a
+                        seat while the visitor pays; with join_waitlist it books, or waits in the queue
+PUT /bookings/{id}      paid: the hold becomes a booking
 DELETE /bookings/{id}   gives the seat back
 POST /hooks             webhooks of the studio, at PUBLIC_URL/hooks
 """
@@ -16,11 +18,12 @@ from typing import Any
 import msgspec
 
 from studio_partner import Client, Event, UnknownEvent, errors, webhooks
-from studio_partner.events import BookingConfirmed, ClassCancelled
+from studio_partner.events import BookingConfirmed, BookingExpired, ClassCancelled
 from studio_partner.models import Booking, Class
 
 PORT = int(os.environ.get("PORT", "3000"))
 PUBLIC_URL = os.environ.get("PUBLIC_URL", f"http://127.0.0.1:{PORT}")
+HOLD_SECONDS = 300
 client = Client(os.environ["STUDIO_KEY"], base_url=os.environ["STUDIO_URL"])
 classes: dict[str, Class] = {}
 
@@ -73,10 +76,12 @@ def book(wish: dict[str, Any], key: str | None) -> Booking:
     known = client.list_members(email=wish["email"]).data
     names = {name: wish[name] for name in ("email", "first_name", "last_name")}
     member = known[0] if known else client.create_member(**names)
+    waits = bool(wish.get("join_waitlist"))
     return client.create_booking(
         class_id=wish["class_id"],
         member_id=member.id,
-        join_waitlist=wish.get("join_waitlist", False),
+        join_waitlist=waits,
+        hold_seconds=None if waits else HOLD_SECONDS,
         idempotency_key=key,
     )
 
@@ -86,6 +91,8 @@ def received(event: Event) -> None:
     match event:
         case BookingConfirmed():
             print(f"tell {event.data.object.member_id}: a seat has become free, and it is yours", flush=True)
+        case BookingExpired():
+            print(f"tell {event.data.object.member_id}: the seat is not held any more", flush=True)
         case ClassCancelled():
             print(f"tell everybody: {event.data.object.title} is cancelled", flush=True)
         case _:
@@ -110,7 +117,7 @@ class Page(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(b"" if body is None else msgspec.json.encode(body, enc_hook=str))
 
-    do_GET = do_POST = do_DELETE = respond
+    do_GET = do_POST = do_PUT = do_DELETE = respond
 
     def route(self, content: bytes) -> tuple[int, Any]:
         place, _, name = self.path.strip("/").partition("/")
@@ -119,6 +126,8 @@ class Page(BaseHTTPRequestHandler):
                 return 200, coming()
             case "POST", "bookings":
                 return 201, book(json.loads(content), self.headers.get("Idempotency-Key"))
+            case "PUT", "bookings":
+                return 200, client.confirm_booking(name)
             case "DELETE", "bookings":
                 return 200, client.cancel_booking(name, reason="on the page")
             case "POST", "hooks":
@@ -130,7 +139,7 @@ class Page(BaseHTTPRequestHandler):
 
 if __name__ == "__main__":
     endpoint = client.create_webhook_endpoint(
-        url=f"{PUBLIC_URL}/hooks", event_types=["booking.confirmed", "class.cancelled"]
+        url=f"{PUBLIC_URL}/hooks", event_types=["booking.confirmed", "booking.expired", "class.cancelled"]
     )
     Thread(target=mirror, daemon=True).start()
     server = ThreadingHTTPServer(("127.0.0.1", PORT), Page)

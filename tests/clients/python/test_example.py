@@ -34,7 +34,7 @@ async def running(system: System) -> AsyncIterator[tuple[Client, "subprocess.Pop
 
 
 async def test_a_booking_page_books_once_and_stays_up_to_date(system: System) -> None:
-    """List, book, refuse, wait, cancel; the copy follows, and a webhook that is not ours is refused."""
+    """List, hold, confirm, refuse, wait, cancel; the copy follows; a webhook that is not ours is refused."""
     studio = bookable(seats=1)
     await system.import_lines(studio.lines)
     [class_id] = studio.class_ids
@@ -43,7 +43,11 @@ async def test_a_booking_page_books_once_and_stays_up_to_date(system: System) ->
         ada = {"class_id": class_id, "email": "ada@example.com", "first_name": "Ada", "last_name": "King"}
         twice = [await page.post("/bookings", ada, headers={"Idempotency-Key": "a-click-0001"}) for _ in "12"]
         assert twice[0].json() == twice[1].json()
-        assert twice[0].json()["status"] == "confirmed"
+        assert twice[0].json()["status"] == "held"
+        paid = await page.put(f"/bookings/{twice[0].json()['id']}")
+        assert (paid.status, paid.json()["status"]) == (200, "confirmed")
+        again = await page.put(f"/bookings/{twice[0].json()['id']}")
+        assert (again.status, again.json()["code"]) == (409, "booking_not_held")
         await free_seats(page, 0)
         ben = ada | {"email": "ben@example.com", "first_name": "Ben"}
         full = await page.post("/bookings", ben)
