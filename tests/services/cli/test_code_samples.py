@@ -41,8 +41,8 @@ def operations(document: dict[str, Any]) -> Operations:
 
 PARTNERS = operations(document())
 OPERATORS = operations(operator_document())
-# The demo's fixed classes are in the future, so nobody has missed one or cancelled late yet. It is imported, which
-# brings no holds.
+# The demo's fixed classes are in the future, so nobody has missed one or cancelled late yet. It is imported,
+# which brings no holds.
 REFUSED = {"no_show_booking": "409", "waive_fee": "409", "confirm_booking": "409"}
 
 
