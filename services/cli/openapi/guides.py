@@ -17,6 +17,7 @@ Json = dict[str, Any]
 ROOT: Final = Path(services.__path__[0]).parent
 GUIDES: Final = {
     "errors": "docs/errors.md",
+    "flows": "docs/booking-flows.md",
     "webhooks": "docs/receiving-webhooks.md",
     "mirroring": "docs/mirroring.md",
 }
@@ -102,4 +103,4 @@ def _inline(node: SyntaxTreeNode) -> str:
 
 
 def _place(address: str) -> str:
-    return address if address.startswith("http") else _PLACES.get(address.partition("#")[0], "")
+    return address if address.startswith("http") else _PLACES.get(Path(address.partition("#")[0]).name, "")

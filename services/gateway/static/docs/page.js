@@ -10,7 +10,7 @@ import { METHODS, api, useDocument } from "./schema.js";
 const DOCUMENT = document.documentElement.dataset.document;
 const GUIDES_FILE = "/docs/guides.json";
 
-const GUIDES = [["authentication", "Authentication"], ["errors", "Errors"], ["pagination", "Pagination"], ["idempotency", "Idempotency"], ["limits", "Rate limits and times"], ["webhooks", "Webhooks"], ["mirroring", "Keeping a copy"], ["versioning", "Versions"], ["changelog", "Changelog"]];
+const GUIDES = [["authentication", "Authentication"], ["errors", "Errors"], ["pagination", "Pagination"], ["idempotency", "Idempotency"], ["limits", "Rate limits and times"], ["flows", "Booking flows"], ["webhooks", "Webhooks"], ["mirroring", "Keeping a copy"], ["versioning", "Versions"], ["changelog", "Changelog"]];
 const links = [];
 const operations = [];
 let inside = null;

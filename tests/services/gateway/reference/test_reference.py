@@ -70,7 +70,7 @@ async def test_the_guides_are_drawn_from_the_docs(reference: Tab) -> None:
     await section.get_by_text("Verify, then answer").click()
     await expect(section.locator("pre").nth(1)).to_have_text(program, use_inner_text=True)
     await expect(page.locator("#webhooks a[href='#mirroring']")).to_have_count(2)
-    for guide in ("errors", "webhooks", "mirroring", "changelog"):
+    for guide in ("errors", "flows", "webhooks", "mirroring", "changelog"):
         await expect(page.locator(f"#nav a[href='#{guide}']")).to_be_visible()
         assert await page.locator(f"#{guide} details").count() > 0, guide
     await page.get_by_role("searchbox").fill("duplicates")
