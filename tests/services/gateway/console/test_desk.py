@@ -1,8 +1,9 @@
 """The front desk in a real browser: Today, Week and Members, by mouse, by keyboard and without network."""
 
+import asyncio
 import re
 
-from playwright.async_api import Browser, Locator, expect
+from playwright.async_api import Browser, Locator, Route, expect
 
 from shared.wire import new_id
 from tests.harness.browser import Tab, new_tab
@@ -68,6 +69,36 @@ async def test_the_row_changes_before_the_server_answers(tab: Tab, system: Syste
     await check_in(tab, "Ada King").click()
     await expect(toast(tab).filter(has_text="Not allowed now.")).to_be_visible()
     await expect(check_in(tab, "Ada King")).to_be_visible()
+
+
+async def test_a_roster_that_was_read_before_a_check_in_does_not_take_it_back(
+    tab: Tab, system: System
+) -> None:
+    """Its answer came late, and is older than what is shown."""
+    desk = await front_desk(system)
+    ada, _ = await desk.book("Ada King", "Bo Okafor")
+    await desk.open(tab)
+    await expect(roster(tab)).to_have_count(2)
+    read, released = asyncio.Event(), asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        response = await route.fetch()
+        read.set()
+        await released.wait()
+        await route.fulfill(response=response)
+
+    await tab.page.route("**/roster*", hold)
+    async with asyncio.timeout(60):
+        await read.wait()
+    await check_in(tab, "Ada King").click()
+    await becomes(desk, ada, "checked_in")
+    undo = tab.page.get_by_role("button", name="Undo the check-in of Ada King")
+    async with tab.page.expect_response("**/roster*"):
+        released.set()
+    for _ in range(10):
+        assert await undo.is_visible()
+        await tab.page.wait_for_timeout(30)
+    await tab.page.unroute_all(behavior="ignoreErrors")
 
 
 async def test_the_desk_works_by_keyboard_alone(tab: Tab, system: System) -> None:

@@ -12,12 +12,13 @@ import { classList, ends, starts } from "./class-list.js";
 import { openWalkIn } from "./walk-in.js";
 
 const GRACE = 5 * 60000; // a class that began a moment ago is still the one people come to
+const REST = 60000;
 const LEFT = ["cancelled", "expired"];
 export const lateRows = (rows) => rows.filter((row) => row.late_cancel && row.receipt);
 
 class Today extends Piece {
   static properties = { app: {}, route: {}, filter: { state: true } };
-  constructor() { super(); this.filter = ""; this.steps = 0; this.mine = new Set(); }
+  constructor() { super(); this.filter = ""; this.steps = 0; this.mine = new Set(); this.touched = 0; }
   connectedCallback() {
     super.connectedCallback();
     const { app } = this, options = { signal: this.signal };
@@ -28,7 +29,7 @@ class Today extends Piece {
     this.day.run().then(() => this.open());
     // Three requests a minute while nothing happens: the roster alone, the day at every second turn. A touch makes it quick again.
     this.nudge = poll(() => this.refresh(), this.signal, { fast: 4, slow: 45 });
-    this.addEventListener("pointerdown", () => this.nudge(), options);
+    this.addEventListener("pointerdown", () => { this.touched = Date.now(); this.nudge(); }, options);
     app.attendance.addEventListener("change", ({ row }) => this.answered(row), options);
     window.addEventListener("desk-location", () => { this.day.clear(); this.day.run().then(() => this.open()); }, options);
     window.addEventListener("st-zone", () => { if (this.readIn !== day(Date.now())) this.day.run(); }, options);
@@ -74,7 +75,8 @@ class Today extends Piece {
     const before = mark();
     this.steps += 1;
     if (this.day.error || this.steps % 2 || this.readIn !== day(Date.now())) await this.day.run();
-    if (!this.route.parts[0] && this.chosen !== this.shownId && !this.filter && !document.querySelector("dialog[open]")) this.open();
+    // The next class opens by itself, but never under a hand that is about to press.
+    if (!this.route.parts[0] && this.chosen !== this.shownId && Date.now() - this.touched > REST && !this.filter && !document.querySelector("dialog[open]")) this.open();
     if (this.shownId) await this.reread();
     this.app.attendance.offline(Boolean((this.day.error || this.roster.error)?.offline));
     if (this.app.attendance.waiting.length) this.app.attendance.send();
@@ -96,6 +98,7 @@ class Today extends Piece {
   }
   answered(row) {
     const { value } = this.roster;
+    if (row?.status && value) this.roster.turn += 1; // a roster that is on its way was read before this
     if (row?.status && value) this.roster.set({ ...value, people: value.people.map((one) => (one.id === row.id ? { ...one, status: row.status, checked_in_at: row.status === "checked_in" ? one.checked_in_at || row.updated_at : null } : one)) });
     else if (row) this.nudge(true);
     this.requestUpdate();
@@ -112,6 +115,7 @@ class Today extends Piece {
   }
   undo(one) { const now = this.people.find((other) => other.id === one.id); if (now && now.status !== "confirmed") this.app.attendance.mark(now, "undo-check-in"); }
   onKey(event) {
+    this.touched = Date.now();
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     const box = this.querySelector(".roster-filter input"), inside = event.target.closest?.(".desk-pane"), typing = event.target.closest?.("input, select, textarea");
     if (event.key === "Escape" && (this.filter || event.target === box)) { event.stopPropagation(); this.filter = ""; this.updateComplete.then(() => this.rows[0]?.focus()); return; }
