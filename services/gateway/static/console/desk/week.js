@@ -77,7 +77,7 @@ class Week extends Schedule {
   }
   detail({ row, bookings }) {
     const { rooms, instructors, locations } = this.lists.value || { rooms: new Map(), instructors: new Map(), locations: [] };
-    const inside = bookings.filter((one) => ["confirmed", "checked_in", "no_show"].includes(one.status)).sort((a, b) => a.member_name.localeCompare(b.member_name)), waiting = bookings.filter((one) => one.status === "waitlisted").sort((a, b) => a.waitlist_position - b.waitlist_position);
+    const inside = bookings.filter((one) => ["held", "confirmed", "checked_in", "no_show"].includes(one.status)).sort((a, b) => a.member_name.localeCompare(b.member_name)), waiting = bookings.filter((one) => one.status === "waitlisted").sort((a, b) => a.waitlist_position - b.waitlist_position);
     const gone = row.status === "cancelled", person = (one, rest) => html`<li>${avatar(one.member_name, one.member_id)}<a class="grow plain" href=${href("members", [one.member_id])}>${one.member_name}</a>${rest}</li>`;
     return html`<h1>${row.title} ${gone ? pill("cancelled") : nothing}</h1><p class="soft">${dayName(row.start_time)} · ${clock(row.start_time)} – ${clock(row.end_time)}</p>
       ${gone ? nothing : html`<p class="row acts"><a class="btn main" href=${href("today", [row.id])}>Check in</a><button class="btn" @click=${() => classSheet(this.app, this.lists.value, row, () => this.again())}>Change</button><button class="btn danger" @click=${async () => { if (await cancelClass(this.app, row)) this.again(); }}>Cancel class…</button></p>

@@ -60,7 +60,7 @@ export class Schedule extends Piece {
     const end = addDays(last, -1), month = (text) => new Intl.DateTimeFormat("en-GB", { month: "long", timeZone: "UTC" }).format(new Date(`${text}T00:00Z`));
     return `${Number(first.slice(8))}${month(first) === month(end) ? "" : ` ${month(first)}`} – ${Number(end.slice(8))} ${month(end)} ${end.slice(0, 4)}`;
   }
-  seatText(row) { const waiting = this.classes.value?.waiting.get(row.id); return row.status === "cancelled" ? "cancelled" : `${row.booked_count}/${row.capacity}${waiting ? ` · ${waiting} waiting` : ""}`; }
+  seatText(row) { const waiting = this.classes.value?.waiting.get(row.id); return row.status === "cancelled" ? "cancelled" : `${row.booked_count}/${row.capacity}${row.held_count ? ` · ${row.held_count} held` : ""}${waiting ? ` · ${waiting} waiting` : ""}`; }
   hue(row) { const types = [...(this.lists.value?.types.keys() || [])]; return Math.max(0, types.indexOf(row.class_type_id)) % 8; }
   grid({ rows }) {
     const { rooms } = this.lists.value || { rooms: new Map() }, today = day(Date.now()), [first] = this.span;
