@@ -145,7 +145,7 @@ DESK_REQUESTS = (
             LIMIT,
         ),
         "--until 2026-08-10",
-        ("id", "start_time", "title", "booked_count", "held_count", "capacity", "status"),
+        ("id", "start_time", "title", "booked_count", "capacity", "status"),
         _from_today,
     ),
     Request(
