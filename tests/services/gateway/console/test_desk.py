@@ -10,6 +10,7 @@ from tests.harness.browser import Tab, new_tab
 from tests.harness.console_pages import STAFF_PAGES
 from tests.harness.eventually import eventually
 from tests.harness.front_desk import FrontDesk, front_desk
+from tests.harness.http import created
 from tests.harness.system import System
 
 TABLET = {"width": 1024, "height": 768}
@@ -328,3 +329,23 @@ async def test_a_desk_at_rest_asks_three_times_a_minute(tab: Tab, system: System
         counts.append(len(sent))
     assert counts[-1] - counts[4] <= 30
     assert counts[-1] > counts[4], "control: it does ask"
+
+
+async def test_held_seats_are_shown_and_can_be_released(tab: Tab, system: System) -> None:
+    """Somebody is about to pay in a partner's app: the seat is not free, and not checked in either."""
+    desk = await front_desk(system)
+    await desk.book("Ada King")
+    issued = await system.issue(studio=desk.studio_id, client="app")
+    body = {"hold_seconds": 600}
+    hold = created(
+        await system.partner(issued["key"]).book(desk.class_id, desk.members["Bo Okafor"], **body)
+    )
+    await desk.open(tab)
+    held = tab.page.get_by_role("list", name="Held seats")
+    await expect(held).to_contain_text("Bo Okafor")
+    await expect(tab.page.locator(".meter-line")).to_contain_text("1 held")
+    await expect(check_in(tab, "Bo Okafor")).to_have_count(0)
+    await tab.page.get_by_role("button", name="Release the seat of Bo Okafor").click()
+    await tab.page.get_by_role("button", name="Cancel booking").click()
+    await becomes(desk, hold["id"], "cancelled")
+    await expect(held).to_have_count(0)
