@@ -26,7 +26,10 @@ STRUCTS = {
 } | {"studio": StudioLine}
 COMMON = {"object", "id", "studio_id", "created_at", "version"}
 # Computed by the services; a line may carry them, as a response of the API does.
-IGNORED = {"booked_count", "available_count", "start_local", "available", "converted_to_booking"}
+IGNORED = {
+    "booked_count", "held_count", "available_count", "start_local", "available", "converted_to_booking",
+    "held_until",
+}  # fmt: skip
 
 
 def section_of(kind: str) -> str:

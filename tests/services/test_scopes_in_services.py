@@ -31,18 +31,27 @@ class Context:
         raise HandlerCalled
 
 
+def routes_of(route: PartnerRoute) -> list[Route[Any]]:
+    found: list[Route[Any]] = import_module(f"services.{route.owner}.app").routes()
+    return found
+
+
 async def status_of(route: PartnerRoute, scopes: set[str]) -> int:
-    module = import_module(f"services.{route.owner}.app")
-    service = build_service(route.owner, Context(), module.routes(), verifier=Anyone(()), checks={})
+    service = build_service(route.owner, Context(), routes_of(route), verifier=Anyone(()), checks={})
     path = "/".join(new_id() if part.startswith("{") else part for part in route.path.split("/"))
     return int((await ask(service.app, route.method, path, {"Scopes": " ".join(scopes)}))["status"])
 
 
 @pytest.mark.parametrize("route", OWNED, ids=lambda route: f"{route.method} {route.path}")
 async def test_a_service_refuses_a_caller_without_the_routes_scope(route: PartnerRoute) -> None:
-    """The scope is the one of the routing table; with it the request goes on."""
-    assert await status_of(route, set(SCOPES) - {route.scope}) == 403
-    assert await status_of(route, {route.scope}) != 403
+    """The scope is the one of the routing table, and those that the route needs, too."""
+    (own,) = [one for one in routes_of(route) if (one.method, one.path) == (route.method, route.path)]
+    assert await status_of(route, set(SCOPES) - {route.scope, route.or_scope}) == 403
+    assert await status_of(route, {route.scope, *own.also_needs}) != 403
+    for scope in own.also_needs:
+        assert await status_of(route, set(SCOPES) - {scope}) == 403
+    if route.or_scope:
+        assert await status_of(route, {route.or_scope}) != 403
 
 
 async def test_a_route_that_is_not_in_the_table_does_not_start() -> None:

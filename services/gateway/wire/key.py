@@ -75,10 +75,7 @@ class KeyRevoke(Body, frozen=True, kw_only=True):
     with_endpoints: bool = False
 
 
-HoldShare = Annotated[
-    float,
-    Meta(ge=0, le=1, description="The part of a class's seats that it may hold at once; null: a third."),
-]
+HoldShare = Annotated[float, Meta(ge=0, le=1)]
 
 
 class Client(Resource, kw_only=True):

@@ -17,6 +17,8 @@ BODIES: dict[str, object] = {
     "PATCH /leads/{lead_id}": {"first_name": "A"},
     "POST /leads/{lead_id}/update": {"first_name": "A"},
     "PATCH /webhook-endpoints/{endpoint_id}": {"description": "x"},
+    "POST /bookings/{booking_id}/reschedule": {"class_id": new_id()},
+    "POST /bookings/{booking_id}/reschedule/preview": {"class_id": new_id()},
     "POST /webhook-endpoints/{endpoint_id}/recover": {"since": "2026-01-01T00:00:00Z"},
 }
 _ids: dict[str, str] = {}
@@ -56,8 +58,11 @@ async def demo_ids_in(system: System) -> dict[str, str]:
 
 def query_of(route: PartnerRoute, ids: Mapping[str, str]) -> str:
     """The route's path, with the query that it needs."""
-    needed = f"?event_id={ids['event_id']}" if route.path == "/webhook-deliveries" else ""
-    return route.path.format(**ids) + (needed if route.method == "GET" else "")
+    needed = {
+        "GET /webhook-deliveries": f"?event_id={ids['event_id']}",
+        "GET /webhook-endpoints/{endpoint_id}/missed-events": "?since=2026-01-01T00:00:00Z",
+    }
+    return route.path.format(**ids) + needed.get(f"{route.method} {route.path}", "")
 
 
 async def call(client: Client, route: PartnerRoute, ids: dict[str, str]) -> Reply:

@@ -26,6 +26,8 @@ CHANGING = (
     "/webhook-deliveries",
     "/webhook-deliveries/{delivery_id}",
     "/requests",
+    "/webhook-health",
+    "/requests/counts",
 )
 
 

@@ -27,10 +27,12 @@ DEMO_DAY = date(2035, 6, 4)
 EXPORTED = {"catalog": catalog.SECTIONS, "bookings": bookings.SECTIONS, "forms": forms.SECTIONS}
 # Computed from other columns, derived again by the import, or not the studio's own.
 LEFT_OUT = {
-    "bookings.bookings": {"location_id"},
+    # Holds are left out.
+    "bookings.bookings": {"location_id", "held_until", "held_by", "only_held"},
     "bookings.classes": {
         "booked_count",
         "waitlist_count",
+        "held_count",
         "json_head",
         "json_tail",
         "timezone",
@@ -42,8 +44,8 @@ LEFT_OUT = {
 }
 # Internal tables of the catalog, and tables without rows of a studio.
 NOT_EXPORTED = {
-    "bookings.locations", "bookings.products", "bookings.idempotency_keys", "forms.idempotency_keys",
-    "forms.studios",
+    "bookings.locations", "bookings.products", "bookings.reschedules", "bookings.idempotency_keys",
+    "forms.idempotency_keys", "forms.studios",
 }  # fmt: skip
 # Not by an import, or only with an event, which would be the event of a row that was written.
 WRITTEN_BY_LOOPS = {"outbox", "leases", "lease_replicas", "idempotency_keys", "consumed_events"}

@@ -541,7 +541,7 @@ class Booking(Struct, frozen=True, kw_only=True):
     member_id: str
     """The member."""
     status: AnyBookingStatus
-    """`confirmed`, `waitlisted`, `checked_in`, `no_show`, `cancelled` or `expired`."""
+    """`held`, `confirmed`, `waitlisted`, `checked_in`, `no_show`, `cancelled` or `expired`."""
     booking_source: str | None
     """Who made the booking, such as `partner_api`, or null."""
     class_spot_id: str | None

@@ -179,7 +179,7 @@ export interface Booking {
   class_id: string;
   /** The member. */
   member_id: string;
-  /** `confirmed`, `waitlisted`, `checked_in`, `no_show`, `cancelled` or `expired`. */
+  /** `held`, `confirmed`, `waitlisted`, `checked_in`, `no_show`, `cancelled` or `expired`. */
   status: BookingStatus | Unknown;
   /** Who made the booking, such as `partner_api`, or null. */
   booking_source: string | null;
