@@ -336,8 +336,8 @@ async def test_held_seats_are_shown_and_can_be_released(tab: Tab, system: System
     desk = await front_desk(system)
     await desk.book("Ada King")
     issued = await system.issue(studio=desk.studio_id, client="app")
-    body = {"hold_seconds": 600}
-    hold = created(await system.partner(issued["key"]).book(desk.class_id, desk.members["Bo Okafor"], **body))
+    partner = system.partner(issued["key"])
+    hold = created(await partner.book(desk.class_id, desk.members["Bo Okafor"], hold_seconds=600))
     await desk.open(tab)
     held = tab.page.get_by_role("list", name="Held seats")
     await expect(held).to_contain_text("Bo Okafor")
