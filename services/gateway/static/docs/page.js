@@ -133,7 +133,8 @@ $("veil").addEventListener("click", () => drawer(false));
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") drawer(false);
   const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName);
-  if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) { event.preventDefault(); $("search").focus(); }
+  const ctrl = event.ctrlKey || event.metaKey;
+  if (event.key === "/" && !typing && !ctrl || event.key === "k" && ctrl) { event.preventDefault(); $("search").focus(); }
 });
 
 function theme(name) {

@@ -6,16 +6,30 @@ import { childrenOf, choicesOf, resolve } from "./schema.js";
 
 const MOST = 40;
 const DEEPEST = 4;
+// What people type for a chapter, beside its title.
+const ALSO = {
+  authentication: "key header x-service-key scopes 401",
+  pagination: "page through pages cursor next_cursor has_more list",
+  idempotency: "idempotency-key twice repeat retry replay",
+  limits: "429 too many requests retry-after throttle zone utc",
+  flows: "hold pay payment confirm move reschedule",
+  mirroring: "mirror sync copy follow poll long polling",
+  "Verify, then answer": "signature sign hmac verification webhook-signature receiver",
+  "Gaps and catching up": "missed events recover recovery sequence",
+  "When we stop sending": "retries schedule disabled breaker backoff",
+};
 const PLACES = { path: "path", query: "query", header: "header", body: "body", answer: "answer" };
 
 // One entry: the name that is found, what stands below it, and the address.
 function entry(kind, name, about, ...address) {
-  return { kind, name, about, address: address.map(encodeURIComponent).join("/"), text: `${name} ${about}`.toLowerCase() };
+  const also = kind === "Guide" ? ` ${ALSO[name] || ALSO[address[0]] || ""}` : "";
+  return { kind, name, about, address: address.map(encodeURIComponent).join("/"), text: `${name} ${about}${also}`.toLowerCase() };
 }
 
 export function contents(operations, guides) {
   const found = new Map();
   const add = (one) => { if (!found.has(`${one.kind} ${one.name} ${one.about}`)) found.set(`${one.kind} ${one.name} ${one.about}`, one); };
+  for (const chapter of guides ? document.querySelectorAll(".guide[id]") : []) add(entry("Guide", chapter.querySelector("h2").textContent, "Guide", chapter.id));
   for (const { sections } of Object.values(guides || {})) {
     for (const { id, title } of sections) add(entry("Guide", title, $(id).closest(".guide").querySelector("h2").textContent, id));
   }
@@ -51,12 +65,12 @@ function addField(add, op, [place, ...names], schema) {
   for (const value of choicesOf(schema)) add(entry("Values", String(value), `${names.at(-1)} · ${about}`, op.operationId, place, ...names));
 }
 
-// Exact names come first, then those that begin with what was typed.
+// Guides come first, then exact names, then those that begin with what was typed.
 export function find(entries, words) {
   if (!words.length) return [];
   const typed = words.join(" ");
-  const rank = (one) => (one.name.toLowerCase() === typed ? 0 : one.name.toLowerCase().startsWith(words[0]) ? 1 : 2);
-  const named = (one) => words.some((word) => one.name.toLowerCase().includes(word));
+  const rank = (one) => (one.kind === "Guide" ? -1 : one.name.toLowerCase() === typed ? 0 : one.name.toLowerCase().startsWith(words[0]) ? 1 : 2);
+  const named = (one) => one.kind === "Guide" || words.some((word) => one.name.toLowerCase().includes(word));
   return entries.filter((one) => named(one) && words.every((word) => one.text.includes(word)))
     .map((one, at) => [rank(one), at, one]).sort((a, b) => a[0] - b[0] || a[1] - b[1]).map(([, , one]) => one);
 }

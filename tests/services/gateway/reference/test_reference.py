@@ -95,6 +95,22 @@ async def test_a_language_is_chosen_once_for_the_whole_page(
     await expect(pressed).to_have_text("JavaScript")
 
 
+@pytest.mark.parametrize(
+    ("typed", "first"),
+    [
+        ("signature", "Verify, then answer"),
+        ("page through", "Pagination"),
+        ("429", "Rate limits and times"),
+        ("hold", "Booking flows"),
+    ],
+)
+async def test_a_search_finds_the_guide_by_another_word(reference: Tab, typed: str, first: str) -> None:
+    """Before every field and code that has the word in it; Ctrl K leads to the search."""
+    await reference.page.keyboard.press("Control+k")
+    await reference.page.keyboard.type(typed)
+    await expect(reference.page.locator("#found a.hit").first).to_contain_text(first)
+
+
 async def test_the_operators_reference_can_be_searched_and_tried(
     tab: Tab, running_system: RunningSystem
 ) -> None:
