@@ -5,29 +5,21 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import web
 
-from shared.wire import new_id
 from studio_partner import ApiError, AsyncClient, Client, ConnectionFailed, ResyncNeeded, _exchange
 from studio_partner.events import UnknownEvent
 from tests.clients.drivers import with_source
+from tests.clients.following import sees_every_event_once, stops_where_events_are_missing
 from tests.clients.python.scripted_server import CUT, Scripted, refusal, scripted_server
-from tests.harness.eventually import until
-from tests.harness.http import Client as Partner
 from tests.harness.process import ROOT
 from tests.harness.system import System
 
-EVENTS, KILLS = 120, 4
 FOLLOWER = [sys.executable, "-m", "tests.clients.python.follower"]
-
-
-async def lead(partner: Partner) -> str:
-    return str((await partner.create("/leads", {"email": f"{new_id()}@example.com"}))["id"])
 
 
 def start(*arguments: str) -> "subprocess.Popen[str]":
@@ -40,56 +32,16 @@ async def test_a_follower_that_is_killed_sees_every_event_once_in_order(
     system: System, tmp_path: Path
 ) -> None:
     """Killed at any moment, it goes on from what it has stored."""
-    key = await system.key()
-    partner, seen = system.partner(key), tmp_path / "seen"
-    arguments = [str(seen), f"{system.running.partner_url}/partner/v1", key]
-    made: list[str] = []
-
-    async def write() -> None:
-        while len(made) < EVENTS:
-            made.append(await lead(partner))
-
-    def lines() -> list[str]:
-        return seen.read_text().splitlines() if seen.exists() else []
-
-    def reached(count: int) -> Callable[[], bool]:
-        return lambda: len(lines()) >= count
-
-    follower = start(*arguments)
-    try:
-        writing = asyncio.create_task(write())
-        for kill in range(1, KILLS + 1):
-            await until(reached(EVENTS // (KILLS + 1) * kill))
-            follower.kill()
-            follower.communicate()
-            follower = start(*arguments)
-        await writing
-        await until(reached(EVENTS))
-    finally:
-        follower.kill()
-        follower.communicate()
-    assert [line.split() for line in lines()] == [[str(n + 1), one] for n, one in enumerate(made)]
+    await sees_every_event_once(system, tmp_path / "seen", lambda arguments: start(*arguments))
 
 
 async def test_a_follower_stops_where_it_cannot_know_what_is_missing(system: System, tmp_path: Path) -> None:
     """When events are no longer kept, and when the sequence jumps after a restore."""
-    key = await system.key()
-    partner, seen = system.partner(key), tmp_path / "seen"
-    arguments = [str(seen), f"{system.running.partner_url}/partner/v1", key]
 
-    def told() -> Any:
+    def told(arguments: list[str]) -> Any:
         return json.loads(start(*arguments).communicate(timeout=30)[0])
 
-    for _ in range(3):
-        await lead(partner)
-    await partner.until("/events", lambda page: page["latest_sequence"] == 3)
-    await system.operator.post(f"/studios/{system.studio_id}/events/prune", {"through": 2})
-    assert await asyncio.to_thread(told) == {"reason": "expired", "oldest": 3}
-    assert (await system.operator.post("/sequences/advance", {"by": 1_000_000})).status == 200
-    await lead(partner)
-    seen.write_text("2 before\n")
-    assert await asyncio.to_thread(told) == {"reason": "jump", "oldest": 3}
-    assert [line.split()[0] for line in seen.read_text().splitlines()] == ["2", "3"]
+    await stops_where_events_are_missing(system, tmp_path / "seen", told)
 
 
 async def test_a_follower_that_waits_is_stopped_at_once(tmp_path: Path) -> None:
