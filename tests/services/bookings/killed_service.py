@@ -4,7 +4,10 @@ python -m tests.services.bookings.killed_service DATABASE_URL PORT CALLER_KEY [S
 """
 
 import asyncio
+import logging
 import sys
+
+import structlog
 
 from services.bookings.context import Bookings
 from services.bookings.routes import routes
@@ -17,6 +20,8 @@ from tests.services.bookings.fault_injection import FaultyDatabase, Stage
 
 
 async def main(url: str, port: str, caller_key: str, fatal: str | None = None) -> None:
+    # A run of 100,000 operations prints its ledger, not every request.
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     # Without the loops: the outbox keeps its rows, so that the test can count the events.
     db = await open_database(url, "bookings", size=4, kind=FaultyDatabase)
     assert isinstance(db, FaultyDatabase)
