@@ -149,7 +149,8 @@ def _booking_events(before: Snapshots, after: Snapshots, named: set[str]) -> lis
 
 
 def _booking_status(old: Booking, now: Booking) -> Kind | None:
-    if old.status is BookingStatus.HELD and now.status is BookingStatus.CONFIRMED:
+    begins = (BookingStatus.CONFIRMED, BookingStatus.WAITLISTED)
+    if old.status is BookingStatus.HELD and now.status in begins:
         return kinds.BookingCreated
     return BY_STATUS.get(now.status) if old.status is not now.status else None
 

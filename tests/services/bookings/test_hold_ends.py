@@ -149,6 +149,19 @@ async def test_an_import_knows_no_holds(client: StudioClient) -> None:
     assert await shown(client, class_) == (1, 0, 8)
 
 
+async def test_a_hold_that_an_import_puts_on_the_waitlist_is_a_new_booking(client: StudioClient) -> None:
+    """Whoever follows the events drops what was only held, and must not drop this."""
+    class_, person, other = a_class(), a_member(), a_member()
+    await client.import_all(class_, person, other)
+    booking = await held(client, class_, person)
+    line = a_booking(class_["id"], person["id"], id=booking["id"], status="waitlisted")
+    await client.import_all(a_booking(class_["id"], other["id"], status="confirmed"), line, send_events=True)
+    about = {"object": "booking", "id": booking["id"], "version": 2}
+    (event,) = [event for event in await client.events() if event["resource"] == about]
+    assert (event["type"], "previous" in event["data"]) == ("booking.created", False)
+    assert booking["id"] in [row["id"] for row in await client.list_all("/bookings")]
+
+
 async def test_an_import_may_confirm_or_end_a_hold(client: StudioClient) -> None:
     """Told as the same change made here; a start that it moves shortens the others."""
     class_, people = a_class(capacity=9), [a_member() for _ in range(3)]
