@@ -231,7 +231,7 @@ class ClassChanges:
             self._credits[booking.member_id] += change
         booking.class_id, booking.location_id = target.class_.id, target.class_.location_id
         booking.class_spot_id, booking.credits_charged = seat.spot_id, seat.credits_charged
-        booking.promoted_at = booking.held_until = None
+        booking.promoted_at = None
         self._touch(booking)
         return moved
 
