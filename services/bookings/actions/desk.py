@@ -94,10 +94,10 @@ async def _lock(
 ) -> ClassChanges | None:
     """Seats of holds that have run out belong to the waitlist first."""
     changes = await ClassChanges.lock(conn, caller, class_id)
-    if changes is None or not changes.has_changes:
-        return changes
-    await expire_run_out_holds(conn, caller, class_id, also_lock=[member_id] if member_id else [])
-    return await ClassChanges.lock(conn, caller, class_id)
+    while changes is not None and changes.has_changes:
+        await expire_run_out_holds(conn, caller, class_id, also_lock=[member_id] if member_id else [])
+        changes = await ClassChanges.lock(conn, caller, class_id)
+    return changes
 
 
 async def _add_member(conn: Connection, caller: Caller, body: WalkIn) -> str:

@@ -1,15 +1,19 @@
 """What ends or shortens a hold: whoever locks its class, the desk, an import."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
+from services.bookings.actions import desk
+from services.bookings.actions.end_holds import expire_run_out_holds
 from services.bookings.wire.bookings import BookingStatus
+from shared.wire import new_id
 from tests.services.bookings.consistency import inconsistencies
-from tests.services.bookings.holding import confirm, held, run_out, shown, told
+from tests.services.bookings.holding import END, confirm, held, run_out, shown, told
 from tests.services.bookings.samples import a_class, a_member, soon
 from tests.services.bookings.studio_client import StudioClient
-from tests.services.bookings.test_cancel_booking import credits_of, rich
+from tests.services.bookings.test_cancel_booking import credits_of, rich, seated
 from tests.services.bookings.test_import import a_booking
 
 
@@ -83,6 +87,32 @@ async def test_whoever_locks_the_class_ends_its_run_out_holds(client: StudioClie
     assert (await client.get_ok(f"/bookings/{booking['id']}"))["status"] == "expired"
     if act != "import":
         assert await inconsistencies(client) == []
+
+
+async def test_a_hold_that_runs_out_while_the_desk_ends_another_leaves_no_idle_seat(
+    client: StudioClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who waits gets the seats of both."""
+    people = await rich(client, 5)
+    class_ = a_class(capacity=2)
+    await client.import_all(class_)
+    holders = (client, client.with_key(client_id=new_id()))
+    first, second = [
+        await held(holder, class_, person) for holder, person in zip(holders, people[:2], strict=True)
+    ]
+    await seated(client, class_, people[2:])
+    (*_, last) = await client.list_all("/waitlist", class_id=class_["id"])
+
+    async def and_another(conn: Any, *args: Any, **more: Any) -> None:
+        await expire_run_out_holds(conn, *args, **more)
+        await conn.execute(END, second["id"])
+
+    monkeypatch.setattr(desk, "expire_run_out_holds", and_another)
+    await run_out(client, first)
+    skipped = await client.staff.call("POST", f"/staff/waitlist/{last['id']}/skip")
+    assert skipped.json["status"] == "skipped"
+    assert await inconsistencies(client) == []
+    assert (await client.get_ok(f"/classes/{class_['id']}"))["booked_count"] == 2
 
 
 async def test_a_cancelled_class_cancels_its_holds(client: StudioClient) -> None:
