@@ -7,6 +7,7 @@ import pytest
 
 from services.bookings.actions import desk
 from services.bookings.actions.end_holds import expire_run_out_holds
+from services.bookings.store import claim_and_lock
 from services.bookings.wire.bookings import BookingStatus
 from shared.wire import new_id
 from tests.services.bookings.consistency import inconsistencies
@@ -113,6 +114,26 @@ async def test_a_hold_that_runs_out_while_the_desk_ends_another_leaves_no_idle_s
     assert skipped.json["status"] == "skipped"
     assert await inconsistencies(client) == []
     assert (await client.get_ok(f"/classes/{class_['id']}"))["booked_count"] == 2
+
+
+async def test_a_walk_in_whose_own_hold_runs_out_meanwhile_is_booked(
+    client: StudioClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the lock of the class and the look at its facts."""
+    class_, person = a_class(), a_member()
+    await client.import_all(class_, person)
+    booking, read = await held(client, class_, person), claim_and_lock.read_facts
+
+    async def run_out_before(*args: Any) -> Any:
+        if (await client.get_ok(f"/bookings/{booking['id']}"))["status"] == "held":
+            await run_out(client, booking)
+        return await read(*args)
+
+    monkeypatch.setattr(claim_and_lock, "read_facts", run_out_before)
+    body = {"class_id": class_["id"], "member_id": person["id"]}
+    reply = await client.staff.call("POST", "/staff/bookings", body)
+    assert (reply.status, reply.json["status"]) == (201, "confirmed")
+    assert await inconsistencies(client) == []
 
 
 async def test_a_cancelled_class_cancels_its_holds(client: StudioClient) -> None:
