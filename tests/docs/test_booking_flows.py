@@ -1,12 +1,15 @@
 """docs/booking-flows.md: its program, as it is printed there: paid in time, too late or not at all."""
 
 import asyncio
+import io
 import os
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from email.message import Message
 from pathlib import Path
 from typing import Any
+from urllib import error, request
 
 import pytest
 
@@ -116,6 +119,29 @@ async def test_paid_too_late_and_the_seat_is_gone(system: System, monkeypatch: p
 
         assert await shop.buy(pay) is None
         assert (await shop.seats(), shop.refunds) == ((1, 0, 0), 1)
+
+
+async def test_a_confirm_that_is_still_running(system: System, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asked again, the answer is that it still runs: no reason to give the money back."""
+    send, confirms = request.urlopen, 0
+
+    def busy_at_first(sent: request.Request, **more: Any) -> Any:
+        nonlocal confirms
+        confirms += sent.full_url.endswith("/confirm")
+        if confirms == 1:
+            body = io.BytesIO(b'{"error": {"code": "idempotency_in_progress"}}')
+            raise error.HTTPError(sent.full_url, 409, "", Message(), body)
+        return send(sent, **more)
+
+    async with opened(system, monkeypatch) as shop:
+
+        async def pay() -> bool:
+            await shop.sell(shop.customer)
+            return True
+
+        monkeypatch.setattr(request, "urlopen", busy_at_first)
+        booking = await shop.buy(pay)
+        assert (booking["status"], confirms, shop.refunds) == ("confirmed", 2, 0)
 
 
 async def test_not_paid(system: System, monkeypatch: pytest.MonkeyPatch) -> None:

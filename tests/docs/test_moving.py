@@ -65,6 +65,27 @@ async def test_the_move_runs_as_printed(system: System, tmp_path: Path) -> None:
     assert run(move, system, key, booking["id"], "not an id", "--yes")[0] == "validation_failed"
 
 
+def test_a_move_that_is_still_running_is_asked_for_again() -> None:
+    """Its answer is the one that counts, and it comes under the same key."""
+    printed: dict[str, Any] = {"__name__": "printed"}
+    exec(re.findall(r"```python\n(.*?)```", SECTIONS["Move to another class"], re.DOTALL)[0], printed)
+    done = {"object": "booking_reschedule"}
+    answers = [
+        (200, {"outcome": "rescheduled", "terms": {"late_fee_amount": None, "credit_forfeited": False}}),
+        (409, {"error": {"code": "idempotency_in_progress"}}),
+        (200, done),
+    ]
+    keys: list[str | None] = []
+
+    def call(path: str, body: Any, key: str | None = None) -> Any:
+        keys.append(key)
+        return answers.pop(0)
+
+    printed["call"] = call
+    assert printed["move"]("b", "c", lambda terms: True) == done
+    assert keys[0] is None and keys[1] == keys[2]
+
+
 def test_the_page_names_every_refusal_by_its_code() -> None:
     """What it names exists; the list itself is in the reference."""
     codes = {kind.code for kind in MOVE_REFUSALS}

@@ -3,12 +3,12 @@
 import msgspec
 
 from services.bookings.actions.class_changes import promote_waitlist
-from services.bookings.actions.lock_by_booking import begins_anew, lock_class_of
+from services.bookings.actions.lock_by_booking import begins_anew, lock_class_of, read_with_class
 from services.bookings.context import Bookings
 from services.bookings.errors import BookingAlreadyCancelled, BookingNotCancellable, CancellationTermsChanged
 from services.bookings.rules.cancellation import Policy, Terms, may_cancel, terms_for_member
 from services.bookings.rules.rescheduling import check_terms
-from services.bookings.store import bookings, locks, save_class_changes, studios
+from services.bookings.store import bookings, save_class_changes, studios
 from services.bookings.store.bookings import BookingRow
 from services.bookings.store.locks import LockedClass
 from services.bookings.store.save_class_changes import ReceiptRow, build_receipt
@@ -84,12 +84,7 @@ async def terms_of(
 
 async def preview_cancellation(service: Bookings, caller: Caller, booking_id: str) -> CancellationReceipt:
     async with service.db.connection() as conn:
-        booking = await bookings.read(conn, caller, booking_id)
-        class_ = await locks.read_class(conn, caller, booking.class_id) if booking else None
-        if booking is None or class_ is None:
-            raise NotFound
-        if booking.has_run_out(class_.now):
-            booking.status = BookingStatus.EXPIRED
+        booking, class_ = await read_with_class(conn, caller, booking_id)
         policy = await studios.policy(conn, caller)
         terms = await terms_of(conn, caller, booking, class_, policy)
     row = ReceiptRow(

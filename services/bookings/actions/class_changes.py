@@ -113,11 +113,11 @@ class ClassChanges:
         self._expired_holds.append(event)
 
     async def shorten_holds(self, conn: Connection) -> None:
-        """After a change of the start: no hold outlasts it."""
+        """After a change of the start: no hold outlasts it, and none ends before the change."""
         if self.class_.held_count == 0:
             return
         await self.load_holds(conn)
-        start = self.class_.start_time
+        start = max(self.class_.start_time, self.now)
         for booking in self.holds():
             before, booking.held_until = booking.held_until, min(booking.held_until or start, start)
             if booking.has_run_out(self.now):
@@ -231,7 +231,7 @@ class ClassChanges:
             self._credits[booking.member_id] += change
         booking.class_id, booking.location_id = target.class_.id, target.class_.location_id
         booking.class_spot_id, booking.credits_charged = seat.spot_id, seat.credits_charged
-        booking.promoted_at = booking.held_until = None
+        booking.promoted_at = None
         self._touch(booking)
         return moved
 

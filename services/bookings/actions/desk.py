@@ -6,6 +6,7 @@ from services.bookings.actions.class_changes import ClassChanges
 from services.bookings.actions.decide_bookings import build_rows, decide_or_raise, require_facts
 from services.bookings.actions.end_holds import expire_run_out_holds
 from services.bookings.actions.event_builders import COUNTS, booking_event, class_event, waitlist_event
+from services.bookings.actions.lock_by_booking import Outdated, begins_anew
 from services.bookings.actions.members import insert_member
 from services.bookings.context import Bookings
 from services.bookings.errors import InvalidStateTransition, NoFeeToWaive, refusal
@@ -50,6 +51,7 @@ async def check_walk_in(service: Bookings, caller: Caller, given: PartialBody) -
     return [Problem(("body", "member_id"), "Give either member_id or member.", "value_error")]
 
 
+@begins_anew
 async def book_walk_in(service: Bookings, caller: Caller, body: WalkIn) -> Booking:
     if body.override_capacity:
         require_role(caller.role, "manager")
@@ -66,6 +68,8 @@ async def book_walk_in(service: Bookings, caller: Caller, body: WalkIn) -> Booki
             join_waitlist=body.join_waitlist and not body.override_capacity,
         )
         stored = await claim_and_lock.read_facts(conn, caller, body.class_id, member_id, None)
+        if stored.holds_due:
+            raise Outdated
         facts = require_facts(stored, caller, wanted.class_spot_id)
         before = None
         if body.override_capacity and not seat_is_free(facts.class_):
@@ -94,10 +98,10 @@ async def _lock(
 ) -> ClassChanges | None:
     """Seats of holds that have run out belong to the waitlist first."""
     changes = await ClassChanges.lock(conn, caller, class_id)
-    if changes is None or not changes.has_changes:
-        return changes
-    await expire_run_out_holds(conn, caller, class_id, also_lock=[member_id] if member_id else [])
-    return await ClassChanges.lock(conn, caller, class_id)
+    while changes is not None and changes.has_changes:
+        await expire_run_out_holds(conn, caller, class_id, also_lock=[member_id] if member_id else [])
+        changes = await ClassChanges.lock(conn, caller, class_id)
+    return changes
 
 
 async def _add_member(conn: Connection, caller: Caller, body: WalkIn) -> str:

@@ -64,14 +64,15 @@ async def watch_seats(conn: Connection, rows: Rows) -> Callable[[], Awaitable[li
 
     async def events() -> list[Event]:
         # Bookings that were promoted or cancelled have left the waitlist, so they are looked up by id.
-        seen = [{"studio_id": studio_id, "id": id_} for studio_id, id_ in (*bookings, *entries)]
-        waiting = await shown.shown_entries(conn, affected + seen)
+        waiting = await shown.shown_entries(conn, affected + _keys(entries))
         return [
             *_class_events(classes, await shown.shown_classes(conn, named)),
             *await shown.without_ended_holds(
                 conn,
                 _booking_events(
-                    bookings, await shown.shown_bookings(conn, affected + seen), {row["id"] for row in rows}
+                    bookings,
+                    await shown.shown_bookings(conn, affected + _keys(bookings)),
+                    {row["id"] for row in rows},
                 ),
             ),
             *change_events(kinds.WaitlistUpdated, kinds.WaitlistUpdated, entries, waiting),
@@ -79,6 +80,10 @@ async def watch_seats(conn: Connection, rows: Rows) -> Callable[[], Awaitable[li
         ]
 
     return events
+
+
+def _keys(seen: Snapshots) -> list[Row]:
+    return [{"studio_id": studio_id, "id": id_} for studio_id, id_ in seen]
 
 
 def _class_events(before: Snapshots, after: Snapshots) -> list[Event]:
@@ -144,7 +149,8 @@ def _booking_events(before: Snapshots, after: Snapshots, named: set[str]) -> lis
 
 
 def _booking_status(old: Booking, now: Booking) -> Kind | None:
-    if old.status is BookingStatus.HELD and now.status is BookingStatus.CONFIRMED:
+    begins = (BookingStatus.CONFIRMED, BookingStatus.WAITLISTED)
+    if old.status is BookingStatus.HELD and now.status in begins:
         return kinds.BookingCreated
     return BY_STATUS.get(now.status) if old.status is not now.status else None
 

@@ -7,6 +7,8 @@ from typing import ParamSpec, TypeVar
 from services.bookings.actions.class_changes import ClassChanges
 from services.bookings.store import bookings, locks
 from services.bookings.store.bookings import BookingRow
+from services.bookings.store.locks import LockedClass
+from services.bookings.wire.bookings import BookingStatus
 from shared.db.database import Connection
 from shared.errors import NotFound
 from shared.http.caller import Caller
@@ -46,6 +48,19 @@ async def lock_class_of(conn: Connection, caller: Caller, booking_id: str) -> tu
     if booking.class_id != changes.class_.id:
         raise Outdated
     return changes, changes.bookings.setdefault(booking.id, booking)
+
+
+async def read_with_class(
+    conn: Connection, caller: Caller, booking_id: str
+) -> tuple[BookingRow, LockedClass]:
+    """The same without a lock, for a preview. A hold that has run out is expired, written or not."""
+    booking = await bookings.read(conn, caller, booking_id)
+    class_ = await locks.read_class(conn, caller, booking.class_id) if booking else None
+    if booking is None or class_ is None:
+        raise NotFound
+    if booking.has_run_out(class_.now):
+        booking.status = BookingStatus.EXPIRED
+    return booking, class_
 
 
 async def lock_for_move(

@@ -7,14 +7,14 @@ from msgspec import Struct
 
 from services.bookings.actions.class_changes import promote_locked
 from services.bookings.actions.decide_bookings import require_facts
-from services.bookings.actions.lock_by_booking import begins_anew, lock_for_move
+from services.bookings.actions.lock_by_booking import begins_anew, lock_for_move, read_with_class
 from services.bookings.context import Bookings
 from services.bookings.errors import CancellationTermsChanged, refusal
 from services.bookings.rules.booking_decision import Check, knows_spot
 from services.bookings.rules.booking_facts import BookingFacts
 from services.bookings.rules.cancellation import Policy
 from services.bookings.rules.rescheduling import Move, decide_move, run_move_checks
-from services.bookings.store import bookings, claim_and_lock, classes, locks, reschedules, studios
+from services.bookings.store import bookings, claim_and_lock, classes, reschedules, studios
 from services.bookings.store.bookings import BookingRow
 from services.bookings.wire.bookings import (
     BookingMove,
@@ -80,10 +80,7 @@ async def preview_reschedule(
     service: Bookings, caller: Caller, booking_id: str, body: BookingMove
 ) -> ReschedulePreview:
     async with service.db.connection() as conn:
-        booking = await bookings.read(conn, caller, booking_id)
-        class_ = await locks.read_class(conn, caller, booking.class_id) if booking else None
-        if booking is None or class_ is None:
-            raise NotFound
+        booking, class_ = await read_with_class(conn, caller, booking_id)
         policy = await studios.policy(conn, caller)
         stored = await claim_and_lock.read_facts(conn, caller, body.class_id, booking.member_id, None)
     facts = require_facts(stored, caller, body.class_spot_id)

@@ -81,9 +81,13 @@ BEGIN
                 ELSE spot_facts(p_studio, p_class, moment) END,
             'holds', CASE WHEN p_holder IS NOT NULL THEN json_build_object(
                 'of_member', (
+                    -- Also one that was confirmed and has moved on: it was held in the first class.
                     SELECT coalesce(json_agg(b.created_at ORDER BY b.created_at), '[]') FROM bookings b
-                    WHERE b.studio_id = p_studio AND b.class_id = p_class AND b.member_id = p_member
-                      AND b.held_until IS NOT NULL AND b.created_at > moment - interval '24 hours'),
+                    WHERE b.studio_id = p_studio AND b.member_id = p_member AND b.held_by IS NOT NULL
+                      AND b.created_at > moment - interval '24 hours' AND p_class = coalesce((
+                          SELECT r.from_class_id FROM reschedules r
+                          WHERE r.studio_id = p_studio AND r.booking_id = b.id
+                          ORDER BY r.created_at, r.id LIMIT 1), b.class_id)),
                 'of_client', (
                     SELECT count(*) FROM bookings b
                     WHERE b.studio_id = p_studio AND b.class_id = p_class AND b.status = 'held'

@@ -61,8 +61,9 @@ shown_classes = _reader(
 
 
 # The rows of the lines, the waitlists of their classes, and all bookings of a class that a line changes; also
-# the booking of each entry and the entry of each booking. Their keys are collected first, each by an index of
-# its own: one join on `id = … OR class_id = …` compared every line with every row of the studio.
+# the booking of a line's entry and the entry of its booking, either of which may belong to another class: a
+# booking moves. Their keys are collected first, each by an index of its own: one join on
+# `id = … OR class_id = …` compared every line with every row of the studio.
 _AFFECTED = """
 WITH line AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset($1)
@@ -71,7 +72,7 @@ WITH line AS MATERIALIZED (
     SELECT studio_id, id FROM line
     UNION
     SELECT line.studio_id, w.{own_id} FROM line JOIN waitlist w
-      ON w.studio_id = line.studio_id AND w.{other_id} = line.id
+      ON w.studio_id = line.studio_id AND w.{other_id} = line.id AND line.class_id IS NOT NULL
     UNION
     SELECT t.studio_id, t.id
     FROM (SELECT studio_id, class_id, bool_or(whole) AS whole FROM line GROUP BY studio_id, class_id) line

@@ -145,9 +145,9 @@ class Studio:
 
     def _hold(self, c: int, p: int) -> Outcome:
         """All holds of a run are made within a day, and its client may hold all seats of a class."""
-        if len([b for b in self.bookings if (b.course, b.person) == (c, p) and b.began_held]) >= 2:
+        if len([b for b in self.bookings if (b.held_in, b.person) == (c, p)]) >= 2:
             return "too_many_holds", None
-        self.bookings.append(Booking(c, p, "held", spot=self.free_spot(c), only_held=True, began_held=True))
+        self.bookings.append(Booking(c, p, "held", spot=self.free_spot(c), only_held=True, held_in=c))
         self.events.append(("booking.held", len(self.bookings) - 1))
         return "held", None
 

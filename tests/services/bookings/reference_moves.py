@@ -38,7 +38,7 @@ def _move(studio: Studio, n: int, c: int) -> Outcome:
         return "class_full", None
     person.credits += back
     booking.spot, booking.course = studio.free_spot(c), c
-    booking.charged, booking.promoted_late, booking.began_held = 0, False, False
+    booking.charged, booking.promoted_late = 0, False
     studio.charge(booking)
     studio.events.append(("booking.rescheduled", n))
     studio.promote_waitlist(left)

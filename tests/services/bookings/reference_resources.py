@@ -22,8 +22,9 @@ class Booking:
     promoted_late: bool = False
     spot: int | None = None
     # A hold, or one that was never confirmed. `run_out`: its time is over, but nobody has written it yet.
+    # `held_in`: the course of the hold that it began as; it may have moved since.
     only_held: bool = False
-    began_held: bool = False
+    held_in: int | None = None
     run_out: bool = False
 
     @property

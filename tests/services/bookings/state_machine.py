@@ -142,10 +142,12 @@ class StudioMachine(ImportActs, RuleBasedStateMachine):
     def hold(self, c: int, p: int, again: bool) -> None:
         """`again`: by somebody who has held a seat of the class before."""
         before = [
-            one for one in self.model.bookings if one.began_held and one.shown in ("expired", "cancelled")
+            (one.held_in, one.person)
+            for one in self.model.bookings
+            if one.held_in is not None and one.shown in ("expired", "cancelled")
         ]
         if again and before:
-            c, p = before[p % len(before)].course, before[p % len(before)].person
+            c, p = before[p % len(before)]
         self.book(c, p, False, hold_seconds=900)
 
     def book(self, c: int, p: int, join: bool, **hold: Any) -> None:

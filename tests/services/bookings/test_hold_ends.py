@@ -1,15 +1,20 @@
 """What ends or shortens a hold: whoever locks its class, the desk, an import."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
+from services.bookings.actions import desk
+from services.bookings.actions.end_holds import expire_run_out_holds
+from services.bookings.store import claim_and_lock
 from services.bookings.wire.bookings import BookingStatus
+from shared.wire import new_id
 from tests.services.bookings.consistency import inconsistencies
-from tests.services.bookings.holding import confirm, held, run_out, shown, told
+from tests.services.bookings.holding import END, confirm, held, run_out, shown, told
 from tests.services.bookings.samples import a_class, a_member, soon
 from tests.services.bookings.studio_client import StudioClient
-from tests.services.bookings.test_cancel_booking import credits_of, rich
+from tests.services.bookings.test_cancel_booking import credits_of, rich, seated
 from tests.services.bookings.test_import import a_booking
 
 
@@ -29,7 +34,8 @@ async def test_no_hold_outlasts_the_start(client: StudioClient) -> None:
     assert event["data"] == {"object": now, "previous": {"held_until": booking["held_until"]}}
     past = {"start_time": soon(minutes=-1), "end_time": soon(hours=1)}
     assert (await client.staff.call("PATCH", path, past)).status == 200
-    assert (await client.get_ok(f"/bookings/{booking['id']}"))["status"] == "expired"
+    ended = await client.get_ok(f"/bookings/{booking['id']}")
+    assert ended["status"] == "expired" and ended["updated_at"] > now["updated_at"], "not in the past"
     assert await inconsistencies(client) == []
 
 
@@ -82,6 +88,52 @@ async def test_whoever_locks_the_class_ends_its_run_out_holds(client: StudioClie
     assert (await client.get_ok(f"/bookings/{booking['id']}"))["status"] == "expired"
     if act != "import":
         assert await inconsistencies(client) == []
+
+
+async def test_a_hold_that_runs_out_while_the_desk_ends_another_leaves_no_idle_seat(
+    client: StudioClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who waits gets the seats of both."""
+    people = await rich(client, 5)
+    class_ = a_class(capacity=2)
+    await client.import_all(class_)
+    holders = (client, client.with_key(client_id=new_id()))
+    first, second = [
+        await held(holder, class_, person) for holder, person in zip(holders, people[:2], strict=True)
+    ]
+    await seated(client, class_, people[2:])
+    (*_, last) = await client.list_all("/waitlist", class_id=class_["id"])
+
+    async def and_another(conn: Any, *args: Any, **more: Any) -> None:
+        await expire_run_out_holds(conn, *args, **more)
+        await conn.execute(END, second["id"])
+
+    monkeypatch.setattr(desk, "expire_run_out_holds", and_another)
+    await run_out(client, first)
+    skipped = await client.staff.call("POST", f"/staff/waitlist/{last['id']}/skip")
+    assert skipped.json["status"] == "skipped"
+    assert await inconsistencies(client) == []
+    assert (await client.get_ok(f"/classes/{class_['id']}"))["booked_count"] == 2
+
+
+async def test_a_walk_in_whose_own_hold_runs_out_meanwhile_is_booked(
+    client: StudioClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the lock of the class and the look at its facts."""
+    class_, person = a_class(), a_member()
+    await client.import_all(class_, person)
+    booking, read = await held(client, class_, person), claim_and_lock.read_facts
+
+    async def run_out_before(*args: Any) -> Any:
+        if (await client.get_ok(f"/bookings/{booking['id']}"))["status"] == "held":
+            await run_out(client, booking)
+        return await read(*args)
+
+    monkeypatch.setattr(claim_and_lock, "read_facts", run_out_before)
+    body = {"class_id": class_["id"], "member_id": person["id"]}
+    reply = await client.staff.call("POST", "/staff/bookings", body)
+    assert (reply.status, reply.json["status"]) == (201, "confirmed")
+    assert await inconsistencies(client) == []
 
 
 async def test_a_cancelled_class_cancels_its_holds(client: StudioClient) -> None:
@@ -147,6 +199,19 @@ async def test_an_import_knows_no_holds(client: StudioClient) -> None:
     await run_out(client, booking)
     await client.import_all(line | {"status": "confirmed", "held_until": None})
     assert await shown(client, class_) == (1, 0, 8)
+
+
+async def test_a_hold_that_an_import_puts_on_the_waitlist_is_a_new_booking(client: StudioClient) -> None:
+    """Whoever follows the events drops what was only held, and must not drop this."""
+    class_, person, other = a_class(), a_member(), a_member()
+    await client.import_all(class_, person, other)
+    booking = await held(client, class_, person)
+    line = a_booking(class_["id"], person["id"], id=booking["id"], status="waitlisted")
+    await client.import_all(a_booking(class_["id"], other["id"], status="confirmed"), line, send_events=True)
+    about = {"object": "booking", "id": booking["id"], "version": 2}
+    (event,) = [event for event in await client.events() if event["resource"] == about]
+    assert (event["type"], "previous" in event["data"]) == ("booking.created", False)
+    assert booking["id"] in [row["id"] for row in await client.list_all("/bookings")]
 
 
 async def test_an_import_may_confirm_or_end_a_hold(client: StudioClient) -> None:

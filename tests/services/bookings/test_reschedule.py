@@ -329,6 +329,23 @@ async def test_each_key_is_told_what_it_may_see(client: StudioClient) -> None:
         assert told == expected
 
 
+async def test_an_import_of_either_class_tells_nothing_of_a_booking_that_has_moved_on(
+    client: StudioClient,
+) -> None:
+    """It waited in the first class and has its seat in the second: neither has changed."""
+    first, second = a_member(), a_member()
+    old, new = a_class(), a_class()
+    await client.import_all(first, second, old, new)
+    seat, waits = await seated(client, old, [first, second])
+    await client.cancel(seat["id"])
+    await moved(client, waits, new)
+    before = len(await client.events())
+    await client.import_all(old | {"title": "Slow"}, send_events=True)
+    await client.import_all(new | {"title": "Slow"}, send_events=True)
+    told = [(event["type"], event["resource"]["id"]) for event in (await client.events())[before:]]
+    assert told == [("class.updated", old["id"]), ("class.updated", new["id"])]
+
+
 async def test_both_scopes_are_needed(client: StudioClient) -> None:
     """The routing table asks for one of them, the route for the other."""
     person, old, new = a_member(), a_class(), a_class()

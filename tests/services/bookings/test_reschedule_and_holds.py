@@ -31,6 +31,34 @@ async def test_a_hold_of_the_new_class_refuses_a_move_until_it_has_run_out(clien
     assert (await client.get_ok(f"/bookings/{hold['id']}"))["status"] == "expired"
 
 
+async def test_a_hold_does_not_move_and_its_preview_says_how_it_ended(client: StudioClient) -> None:
+    """Also while nobody has written that it has run out."""
+    person, old, new = a_member(), a_class(), a_class()
+    await client.import_all(person, old, new)
+    hold = await booked(client, old, person, hold_seconds=60)
+    assert (await refused(client, hold, new)).details == {"status": "held"}
+    await run_out(client, hold)
+    assert (await refused(client, hold, new)).details == {"status": "expired"}
+
+
+async def test_a_hold_that_was_confirmed_and_moved_still_counts(client: StudioClient) -> None:
+    """As one of the two holds in a day of the class in which it was made, and of no other."""
+    person, *classes = a_member(), *(a_class(capacity=9) for _ in range(3))
+    await client.import_all(person, *classes)
+    first, *others = classes
+    for class_ in others:
+        hold = await booked(client, first, person, hold_seconds=60)
+        await client.call("POST", f"/bookings/{hold['id']}/confirm", key=new_id())
+        await moved(client, hold, class_)
+    reply = await client.book(first["id"], person["id"], hold_seconds=60)
+    assert (reply.code, list(reply.details)) == ("too_many_holds", ["retry_at"])
+    await moved(client, hold, first)
+    for _ in range(2):
+        hold = await booked(client, others[1], person, hold_seconds=60)
+        await client.cancel(hold["id"])
+    assert (await client.book(others[1]["id"], person["id"], hold_seconds=60)).code == "too_many_holds"
+
+
 async def test_a_hold_that_ran_out_in_the_new_class_goes_to_its_waitlist_first(client: StudioClient) -> None:
     """Two holds end: one seat is for who waits there, the other for who moves.
 
