@@ -285,8 +285,13 @@ class ClassChanges:
             for spot in await locks.read_spots(conn, self.caller, self.class_.id, self.now)
         ]
 
-    async def booking_facts(self, conn: Connection, member_id: str) -> BookingFacts:
-        """What a seat of this locked member depends on, after the changes up to now."""
+    async def booking_facts(
+        self, conn: Connection, member_id: str, spot_id: str | None = None
+    ) -> BookingFacts:
+        """What a seat of this locked member depends on, after the changes up to now.
+
+        A booking keeps its `spot_id` in a class whose spots are no longer chosen.
+        """
         live = await bookings.live_of_member(conn, self.caller, self.class_.id, member_id, self.now)
         # The member may have been promoted, or skipped, just now.
         other = self.bookings.get(live.id) if live else None
@@ -298,7 +303,7 @@ class ClassChanges:
             class_=self.class_,
             member=self.members_after()[member_id],
             live=live,
-            spots=await self.read_spots(conn) if chooses else [],
+            spots=await self.read_spots(conn) if chooses or spot_id else [],
         )
 
     async def save(

@@ -24,7 +24,7 @@ async def confirm_hold(service: Bookings, caller: Caller, booking_id: str) -> Bo
         await promote_waitlist(
             conn, changes, await studios.policy(conn, caller), also_lock=[booking.member_id]
         )
-        facts = await changes.booking_facts(conn, booking.member_id)
+        facts = await changes.booking_facts(conn, booking.member_id, booking.class_spot_id)
         _refuse(facts, booking)
         charged = check_eligibility(facts.class_, facts.member, facts.now).credits_charged
         changes.confirm_hold(booking, credits_charged=charged)

@@ -1,5 +1,7 @@
 """Confirming a hold in time or too late, and giving it up."""
 
+import pytest
+
 from shared.routing import SCOPES
 from shared.wire import new_id
 from tests.services.bookings.consistency import inconsistencies
@@ -110,14 +112,16 @@ async def test_who_waits_goes_before_a_late_confirm(client: StudioClient) -> Non
     assert await inconsistencies(client) == []
 
 
-async def test_a_late_confirm_needs_its_own_spot(client: StudioClient) -> None:
-    """Another free seat does not help: the customer has paid for that place."""
+@pytest.mark.parametrize("mode", ["optional", "none"])
+async def test_a_late_confirm_needs_its_own_spot(client: StudioClient, mode: str) -> None:
+    """Another free seat does not help: the customer has paid for that place, chosen or not."""
     class_, people = a_class(capacity=2, spot_selection_mode="optional"), [a_member() for _ in range(2)]
     spots = [a_spot(class_["id"], order=n) for n in range(2)]
     await client.import_all(class_, *spots, *people)
     booking = await held(client, class_, people[0], class_spot_id=spots[0]["id"])
     await run_out(client, booking)
     taken = await client.book(class_["id"], people[1]["id"], class_spot_id=spots[0]["id"])
+    await client.import_all(class_ | {"spot_selection_mode": mode})
     refused = await confirm(client, booking)
     assert (refused.code, refused.details["available_count"]) == ("hold_expired", 1)
     await client.cancel(taken.json["id"])
