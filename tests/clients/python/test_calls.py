@@ -108,6 +108,12 @@ async def test_arguments_may_be_pythons_own_values(server: Scripted, call: Call)
     with pytest.raises(ApiError):
         await call("cancel_booking", "b", max_late_fee=Decimal("5.00"), allow_credit_forfeit=True)
     assert server.requests[2].target.endswith("?max_late_fee=5.00&allow_credit_forfeit=true")
+    with pytest.raises(ApiError):
+        await call("cancel_booking", "b", max_late_fee=Decimal("1E+2"))
+    with pytest.raises(ApiError):
+        await call("reschedule_booking", "b", class_id="c", max_late_fee=Decimal("1E+2"))
+    assert server.requests[3].target.endswith("?max_late_fee=100")
+    assert server.requests[4].body == b'{"class_id":"c","max_late_fee":"100"}'
 
 
 @pytest.mark.parametrize("trouble", [CUT, 429, 503, 504, 409])

@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime
+from decimal import Decimal
 from email.utils import parsedate_to_datetime
 from threading import Lock
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
@@ -227,8 +228,13 @@ def api_error(response: Response, idempotency_key: str | None) -> ApiError:
 
 def encode_body(body: Mapping[str, Any]) -> bytes:
     return msgspec.json.encode(
-        {name: value for name, value in body.items() if value is not UNSET}, enc_hook=str
+        {name: _plain(value) for name, value in body.items() if value is not UNSET}, enc_hook=str
     )
+
+
+def _plain(value: Any) -> Any:
+    """The API does not take 1E+2, which a Decimal that was normalized is written as."""
+    return f"{value:f}" if isinstance(value, Decimal) else value
 
 
 def query_text(query: Mapping[str, Any]) -> str:
@@ -245,7 +251,7 @@ def _query_value(value: Any) -> str:
         return value
     if isinstance(value, Sequence):
         return ",".join(map(str, cast("Sequence[object]", value)))
-    return str(value)
+    return str(_plain(value))
 
 
 def segment(value: str) -> str:
