@@ -10,6 +10,7 @@ POST /hooks             webhooks of the studio, at PUBLIC_URL/hooks
 
 import json
 import os
+import time
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -31,18 +32,19 @@ classes: dict[str, Class] = {}
 def mirror() -> None:
     """Lists what is coming, then follows: whatever happens to a class, it is read again."""
     while True:
-        # First the position, then the list: what changes in between is told by an event after it.
-        position = client.list_events(limit=1).latest_sequence
-        listed = {one.id: one for one in client.iter_classes(starts_after=datetime.now(UTC))}
-        for gone in classes.keys() - listed.keys():
-            del classes[gone]
-        classes.update(listed)
         try:
+            # First the position, then the list: what changes in between is told by an event after it.
+            position = client.list_events(limit=1).latest_sequence
+            listed = {one.id: one for one in client.iter_classes(starts_after=datetime.now(UTC))}
+            for gone in classes.keys() - listed.keys():
+                del classes[gone]
+            classes.update(listed)
             for event in client.events.follow(position):
                 if class_id := concerned(event):
                     refresh(class_id)
-        except errors.ResyncNeeded:
-            continue
+        except errors.StudioPartnerError as problem:  # ResyncNeeded, or an outage: from the beginning.
+            print(f"mirror: {problem}", flush=True)
+            time.sleep(1)
 
 
 def concerned(event: Event) -> str | None:
@@ -104,7 +106,7 @@ class Page(BaseHTTPRequestHandler):
         content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         try:
             status, body = self.route(content)
-        except (errors.WebhookVerificationError, json.JSONDecodeError, KeyError):
+        except (errors.WebhookVerificationError, ValueError, KeyError):
             status, body = 400, {"code": "bad_request"}
         except errors.ApiError as refused:
             # A refusal of the studio is the page's response, too: class_full, or that there are no credits.

@@ -23,7 +23,8 @@ export class Client extends Operations {
   readonly events: Events;
 
   constructor({ key, baseUrl, timeout = 30_000, retries = 4, cache = false, fetch = globalThis.fetch }: ClientOptions) {
-    if (!key) throw new TypeError("key is missing");
+    // As a header it would be refused later, by an error that shows it.
+    if (!/^[!-~]+$/.test(key ?? "")) throw new TypeError("key is missing, or has a space, a line break or a letter that no key has");
     if (!baseUrl) throw new TypeError("baseUrl is missing");
     if (key.startsWith("spk_live_") && isInPage()) {
       throw new Error("A live key must not be in a browser's page, where every visitor can read it: call from your server.");

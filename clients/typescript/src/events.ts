@@ -50,8 +50,8 @@ export class Follower implements AsyncIterable<Event> {
   async #page(): Promise<EventList> {
     try {
       const page = await this.#api.listEvents({
-        wait: WAIT_SECONDS,
         ...this.#options,
+        wait: this.#options.wait ?? WAIT_SECONDS,
         // Once it has worked, an outage is waited for, however long it is.
         ...(this.#connected && { retries: Infinity }),
         after_sequence: this.#position,

@@ -141,7 +141,7 @@ export class Transport {
     const ending = new AbortController();
     const abort = (): void => ending.abort(signal?.reason);
     signal?.addEventListener("abort", abort, { once: true });
-    const timer = setTimeout(() => ending.abort(new Error(`no response within ${timeout} ms`)), timeout);
+    const timer = setTimeout(() => ending.abort(new Error(`no response within ${timeout} ms`)), timerOf(timeout));
     try {
       const response = await this.#options.fetch(url, { ...request, signal: ending.signal });
       return { status: response.status, headers: response.headers, text: await response.text() };
@@ -240,6 +240,11 @@ function secondsOf(header: string | null): number | null {
   return Number.isNaN(date) ? null : Math.max(0, (date - Date.now()) / 1_000);
 }
 
+/** A longer timer than this, `Infinity` included, would fire at once. */
+function timerOf(milliseconds: number): number {
+  return Math.min(milliseconds, 2 ** 31 - 1);
+}
+
 function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {
@@ -249,7 +254,7 @@ function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<v
     const timer = setTimeout(() => {
       signal?.removeEventListener("abort", stop);
       resolve();
-    }, milliseconds);
+    }, timerOf(milliseconds));
     if (signal?.aborted) stop();
     else signal?.addEventListener("abort", stop, { once: true });
   });

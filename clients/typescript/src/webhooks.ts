@@ -17,7 +17,7 @@ const MOST_SIGNATURES = 20;
  * @throws WebhookVerificationError. Answer 400 then.
  */
 export async function verify(
-  body: string | Uint8Array,
+  body: string | Uint8Array | ArrayBuffer,
   headers: ReceivedHeaders,
   secrets: string | readonly string[],
   tolerance = 300,
@@ -26,7 +26,7 @@ export async function verify(
   const timestamp = headerOf(headers, "webhook-timestamp");
   const signatures = signaturesIn(headerOf(headers, "webhook-signature"));
   checkAge(timestamp, tolerance);
-  const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
+  const bytes = typeof body === "string" ? new TextEncoder().encode(body) : new Uint8Array(body);
   const signed = joined(new TextEncoder().encode(`${id}.${timestamp}.`), bytes);
   const keys = await Promise.all((typeof secrets === "string" ? [secrets] : secrets).map(keyOf));
   if (keys.length === 0) throw new TypeError("verify needs at least one secret");
@@ -41,17 +41,23 @@ export async function verify(
 
 function headerOf(headers: ReceivedHeaders, name: string): string {
   let value: string | string[] | null | undefined;
-  if (headers instanceof Headers) value = headers.get(name);
+  if (areHeaders(headers)) value = headers.get(name);
   else value = headers[name] ?? Object.entries(headers).find(([given]) => given.toLowerCase() === name)?.[1];
+  if (Array.isArray(value)) value = value.join(" ");
   if (typeof value === "string" && value !== "") return value;
   throw new WebhookVerificationError(`The header ${name} is missing.`);
+}
+
+/** Of any realm and library: not every `Headers` is the global one. */
+function areHeaders(headers: ReceivedHeaders): headers is Headers {
+  return typeof headers.get === "function";
 }
 
 function checkAge(timestamp: string, tolerance: number): void {
   if (!/^[0-9]{1,15}$/.test(timestamp)) throw new WebhookVerificationError("webhook-timestamp is not a number.");
   const age = Math.floor(Date.now() / 1_000) - Number(timestamp);
-  if (age > tolerance) throw new WebhookVerificationError("webhook-timestamp is too old.");
-  if (-age > tolerance) throw new WebhookVerificationError("webhook-timestamp is in the future.");
+  if (!(age <= tolerance)) throw new WebhookVerificationError("webhook-timestamp is too old.");
+  if (!(-age <= tolerance)) throw new WebhookVerificationError("webhook-timestamp is in the future.");
 }
 
 function signaturesIn(header: string): Uint8Array<ArrayBuffer>[] {

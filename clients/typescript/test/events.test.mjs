@@ -56,6 +56,8 @@ describe("following", { concurrency: true }, () => {
     const killed = client.events.follow(0);
     assert.deepEqual(await take(killed, 1), [1]);
     assert.deepEqual(await take(client.events.follow(killed.position, { type: "booking.created", wait: 5 }), 1), [2]);
+    await take(client.events.follow(1, { wait: undefined }), 1);
+    assert.match(requests[2].url, /wait=20/, "what is undefined is as if it was not given");
     assert.equal(requests[1].url, "/partner/v1/events?limit=200&type=booking.created&after_sequence=1&wait=5");
   });
 

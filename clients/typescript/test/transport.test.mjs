@@ -46,6 +46,12 @@ describe("a call", { concurrency: true }, () => {
     assert.equal(requests.length, 1);
   });
 
+  test("may have no timeout", async (t) => {
+    const { client, requests } = await scripted(t, [[200, { name: "Flow" }]], { timeout: Infinity, retries: 0 });
+    assert.equal((await client.getStudio()).name, "Flow");
+    assert.equal(requests.length, 1);
+  });
+
   test("returns nothing for an empty response", async (t) => {
     const { client } = await scripted(t, [[204]]);
     assert.equal(await client.deleteWebhookEndpoint("e"), undefined);
@@ -138,6 +144,13 @@ describe("a retry", { concurrency: true }, () => {
 
   test("of a call without end waits for as long as it is told to", async (t) => {
     const { client, requests } = await scripted(t, [refusal(503, "service_unavailable", { "Retry-After": "90" })]);
+    const signal = AbortSignal.timeout(500);
+    await assert.rejects(client.getStudio({ retries: Infinity, signal }), { name: "TimeoutError" });
+    assert.equal(requests.length, 1);
+  });
+
+  test("that would come in months does not come at once", async (t) => {
+    const { client, requests } = await scripted(t, [refusal(503, "service_unavailable", { "Retry-After": "9999999" })]);
     const signal = AbortSignal.timeout(500);
     await assert.rejects(client.getStudio({ retries: Infinity, signal }), { name: "TimeoutError" });
     assert.equal(requests.length, 1);
@@ -271,6 +284,13 @@ describe("a client", () => {
   test("needs a key and a base URL", () => {
     assert.throws(() => new Client({ key: "", baseUrl }), TypeError);
     assert.throws(() => new Client({ key: "spk_test_a_b" }), TypeError);
+    assert.throws(() => new Client({ baseUrl }), TypeError);
+  });
+
+  test("refuses a key that no header can hold, and does not show it", () => {
+    for (const key of ["spk_live_a\nsecret", "spk_live_a_secr\u20act", "spk_live_ secret"]) {
+      assert.throws(() => new Client({ key, baseUrl }), (problem) => problem instanceof TypeError && !/secr/.test(problem.message));
+    }
   });
 
   test("does not show its key", () => {

@@ -1,11 +1,14 @@
 """What the Python client does with answers, good and bad, blocking and with asyncio."""
 
 import asyncio
+import pickle
+import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,8 +22,10 @@ from studio_partner import (
     Client,
     ConnectionFailed,
     RateLimitedError,
+    ResyncNeeded,
     SecretLost,
     ServiceUnavailableError,
+    StudioPartnerError,
     ValidationFailedError,
     _exchange,
 )
@@ -103,6 +108,12 @@ async def test_arguments_may_be_pythons_own_values(server: Scripted, call: Call)
     with pytest.raises(ApiError):
         await call("cancel_booking", "b", max_late_fee=Decimal("5.00"), allow_credit_forfeit=True)
     assert server.requests[2].target.endswith("?max_late_fee=5.00&allow_credit_forfeit=true")
+    with pytest.raises(ApiError):
+        await call("cancel_booking", "b", max_late_fee=Decimal("1E+2"))
+    with pytest.raises(ApiError):
+        await call("reschedule_booking", "b", class_id="c", max_late_fee=Decimal("1E+2"))
+    assert server.requests[3].target.endswith("?max_late_fee=100")
+    assert server.requests[4].body == b'{"class_id":"c","max_late_fee":"100"}'
 
 
 @pytest.mark.parametrize("trouble", [CUT, 429, 503, 504, 409])
@@ -185,7 +196,10 @@ async def test_an_error_has_its_own_class_and_all_that_was_told(server: Scripted
     assert invalid.value.problems == tuple(problems)
 
 
-@pytest.mark.parametrize("body", ["<html>Bad gateway</html>", "[]", '{"error": "no"}', '{"error": {}}'])
+NOT_OURS = ["<html>Bad gateway</html>", "[]", '{"error": "no"}', '{"error": {}}', '{"detail": "Not Found"}']
+
+
+@pytest.mark.parametrize("body", [*NOT_OURS, '{"detail": 5}'])
 async def test_what_is_no_answer_of_the_api_is_still_an_api_error(
     server: Scripted, call: Call, body: str
 ) -> None:
@@ -194,10 +208,25 @@ async def test_what_is_no_answer_of_the_api_is_still_an_api_error(
     with pytest.raises(ApiError) as refused:
         await call("get_studio")
     assert (refused.value.status, refused.value.code) == (502, "http_502")
+    assert refused.value.problems == ()
     server.answers[:] = [(200, body, {})]
     with pytest.raises(ApiError) as unreadable:
-        await call("get_studio")
+        await call("create_booking", class_id="c", member_id="m")
     assert unreadable.value.code == "unreadable_response"
+    assert unreadable.value.idempotency_key == server.requests[-1].headers["Idempotency-Key"]
+
+
+async def test_a_response_that_cannot_be_unpacked_is_a_broken_one(server: Scripted, call: Call) -> None:
+    server.then(200, "not compressed", Content_Encoding="gzip").then(201, booking())
+    assert (await call("create_booking", class_id="c", member_id="m")).id == "b"
+    assert len({request.headers["Idempotency-Key"] for request in server.requests}) == 1
+
+
+@pytest.mark.parametrize("name", ["", ".", ".."])
+async def test_what_is_no_id_is_not_sent_to_another_route(server: Scripted, call: Call, name: str) -> None:
+    with pytest.raises(ValueError, match="not an id"):
+        await call("cancel_booking", name)
+    assert server.requests == []
 
 
 async def test_a_redirect_is_not_followed(server: Scripted, call: Call) -> None:
@@ -239,6 +268,13 @@ async def test_iterating_asks_for_page_after_page(server: Scripted, call: Call) 
     ]
 
 
+async def test_iterating_ends_where_there_is_no_cursor(server: Scripted, call: Call) -> None:
+    """Otherwise it would begin again with the first page, for ever."""
+    page = {"object": "list", "data": [booking()], "has_more": True, "next_cursor": None}
+    server.then(200, page).then(404)
+    assert len(await call("iter_bookings")) == 1
+
+
 async def test_an_answer_is_waited_for_as_long_as_the_timeout_says() -> None:
     """`timeout` is for an attempt. Waiting for events adds to it."""
 
@@ -271,18 +307,70 @@ async def test_a_cache_asks_whether_something_has_changed(server: Scripted) -> N
 
 
 def test_the_cache_forgets_what_was_used_longest_ago(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_exchange, "CACHED_RESPONSES", 2)
+    """So that it does not take more memory than it may, however large the responses are."""
+    monkeypatch.setattr(_exchange, "CACHED_BYTES", 20)
     cache = _exchange.Cache()
     for name in ("a", "b"):
-        cache.put(name, name, b"")
+        cache.put(name, name, b"12345678")
     cache.get("a")
-    cache.put("c", "c", b"")
+    cache.put("c", "c", b"12345678")
+    cache.put("c", "d", b"12345678")
     assert [cache.get(name) is not None for name in ("a", "b", "c")] == [True, False, True]
+    cache.put("c", "e", b"1234567890123456789012")
+    assert [cache.get(name) for name in ("a", "c")] == [None, None]
 
 
 def test_a_client_does_not_show_its_key() -> None:
     with Client("spk_live_secret", base_url="http://127.0.0.1:9") as client:
         assert "secret" not in repr(client)
+
+
+def test_a_response_in_another_encoding_is_an_api_error() -> None:
+    """A proxy's, for example."""
+    latin = _exchange.Response(502, {}, b'{"error": "d\xe9sol\xe9"}')
+    assert _exchange.api_error(latin, None).code == "http_502"
+
+
+@pytest.mark.parametrize("key", ["spk_live_secret\n", "spk_live_ secret", "spk_live_s\u00e9cret", ""])
+def test_a_key_that_no_header_can_hold_is_refused_and_not_shown(key: str) -> None:
+    """Read from a file with its line break, for example. The HTTP library's error would show it."""
+    for kind in (Client, AsyncClient):
+        with pytest.raises(ValueError, match="key is empty") as refused:
+            kind(key, base_url="http://127.0.0.1:9")
+        assert "cret" not in str(refused.value)
+
+
+def test_a_live_key_is_refused_in_a_browsers_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pyodide runs Python there, and in workers of servers, too."""
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    pages = {
+        "page": SimpleNamespace(document=1, navigator=SimpleNamespace(userAgent="Mozilla/5.0")),
+        "worker of a page": SimpleNamespace(navigator=SimpleNamespace(userAgent="Mozilla/5.0")),
+    }
+    for page in pages.values():
+        monkeypatch.setitem(sys.modules, "js", page)
+        with pytest.raises(ValueError, match="live key"):
+            Client("spk_live_a_b", base_url="http://127.0.0.1:9")
+        Client("spk_test_a_b", base_url="http://127.0.0.1:9").close()
+    edge = SimpleNamespace(navigator=SimpleNamespace(userAgent="Cloudflare-Workers"))
+    monkeypatch.setitem(sys.modules, "js", edge)
+    Client("spk_live_a_b", base_url="http://127.0.0.1:9").close()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ClassFullError(409, "class_full", "conflict", "No.", None, {"capacity": 1}, "r", idempotency_key="k"),
+        ConnectionFailed("Cut.", "k"),
+        ResyncNeeded(3, "jump"),
+        SecretLost({"id": "e"}),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_error_can_be_handed_on_to_another_process(error: StudioPartnerError) -> None:
+    """A pool of processes, or a queue of tasks, pickles what was raised."""
+    copy = pickle.loads(pickle.dumps(error))
+    assert (type(copy), str(copy), vars(copy)) == (type(error), str(error), vars(error))
 
 
 def test_delays_grow_and_differ() -> None:
@@ -291,7 +379,7 @@ def test_delays_grow_and_differ() -> None:
     assert all(max(one) < min(two) * 2.1 for one, two in pairwise(drawn))
     assert max(drawn[-1]) <= _exchange.LONGEST_DELAY
     assert all(len(set(one)) > 40 for one in drawn)
-    told = _exchange.delay_before(1, reply_with(datetime.now(UTC) + timedelta(seconds=5)))
+    told = _exchange.delay_before(1, reply_with(datetime.now(UTC) + timedelta(seconds=5)), 60)
     assert told is not None and told > 3
 
 

@@ -5,9 +5,15 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from aiohttp import web
 
 from shared.servers.ports import free_port
 from tests.clients.drivers import with_source
+from tests.clients.later_version import answers
+from tests.clients.python.scripted_server import scripted_server
 from tests.harness.bookable_studio import bookable
 from tests.harness.eventually import eventually
 from tests.harness.http import Client
@@ -18,10 +24,10 @@ EXAMPLE = ROOT / "examples/booking_page.py"
 
 
 @asynccontextmanager
-async def running(system: System) -> AsyncIterator[tuple[Client, "subprocess.Popen[str]"]]:
+async def running(system: System, **settings: str) -> AsyncIterator[tuple[Client, "subprocess.Popen[str]"]]:
     port, url = free_port(), f"{system.running.partner_url}/partner/v1"
-    settings = {"STUDIO_URL": url, "STUDIO_KEY": await system.key(), "PORT": str(port)}
-    environment = with_source() | settings
+    known = {"STUDIO_URL": url, "STUDIO_KEY": await system.key(), "PORT": str(port)}
+    environment = with_source() | known | settings
     command = [sys.executable, str(EXAMPLE)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     try:
@@ -61,8 +67,31 @@ async def test_a_booking_page_books_once_and_stays_up_to_date(system: System) ->
         told = await asyncio.wait_for(asyncio.to_thread(process.stdout.readline), 30)
         assert waiting["member_id"] in told
         assert (await page.post("/bookings", raw=b"{")).status == 400
+        assert (await page.delete("/bookings/")).status == 400
         await page.delete(f"/bookings/{waiting['id']}")
         await free_seats(page, 1)
+
+
+async def test_its_copy_outlives_an_error_of_the_studio(system: System) -> None:
+    """A thread that has ended would leave a page that grows old without a word."""
+    known, failed = answers(), 0
+
+    async def studio(request: web.Request) -> web.Response:
+        nonlocal failed
+        path = request.path.removeprefix("/partner/v1")
+        if path == "/events" and (failed := failed + 1) == 1:
+            return web.Response(status=500)
+        if "wait" in request.query:
+            await asyncio.sleep(0.2)
+        status, body = known[request.method, path]
+        if path == "/classes":
+            rows: Any = [one | {"start_time": tomorrow, "available_count": 3} for one in body["data"][:1]]
+            body = body | {"data": rows, "has_more": False, "next_cursor": None}
+        return web.json_response(body | ({"data": []} if path == "/events" else {}), status=status)
+
+    tomorrow = (datetime.now(UTC) + timedelta(days=1)).isoformat()
+    async with scripted_server(studio) as server, running(system, STUDIO_URL=server.url) as (page, _):
+        await free_seats(page, 3)
 
 
 async def free_seats(page: Client, count: int) -> None:

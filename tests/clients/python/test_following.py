@@ -102,6 +102,47 @@ async def test_an_outage_is_waited_for_once_it_has_worked(monkeypatch: pytest.Mo
             await anext(nowhere.events.follow(0))
 
 
+async def test_a_long_retry_after_is_waited_for_once_it_has_worked() -> None:
+    """Where a call would raise: a follower has nothing better to do."""
+    async with scripted_server() as server:
+        server.then(200, page(1)).then(503, Retry_After="90").then(200, page(2))
+        async with AsyncClient("k", base_url=server.url) as client:
+            following = client.events.follow(0)
+            await anext(following)
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(anext(following), 0.5)
+        assert len(server.requests) == 2
+
+
+async def test_a_follower_goes_on_after_an_error_or_a_timeout_around_it() -> None:
+    """A loop that is begun again would otherwise be at its end, without a word."""
+    async with scripted_server() as server:
+        server.then(200, page(1)).then(500).then(200, page(2, 3)).then(500).then(200, page(4))
+        async with AsyncClient("k", base_url=server.url) as client:
+            following = client.events.follow(0)
+            seen: list[int] = []
+            while len(seen) < 3:
+                try:
+                    async for event in following:
+                        seen.append(event.sequence)
+                except ApiError:
+                    continue
+        with Client("k", base_url=server.url) as client:
+            blocking = client.events.follow(following.position)
+            seen.append((await asyncio.to_thread(next, blocking)).sequence)
+            server.answers[:] = [(500, None, {}), (200, page(5), {})]
+            with pytest.raises(ApiError):
+                await asyncio.to_thread(next, blocking)
+            seen.append((await asyncio.to_thread(next, blocking)).sequence)
+        assert seen == [1, 2, 3, 4, 5]
+        server.answers[:] = [(503, None, {"Retry-After": "1"}), (200, page(6), {})]
+        async with AsyncClient("k", base_url=server.url) as client:
+            following = client.events.follow(5)
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(anext(following), 0.3)
+            assert (await anext(following)).sequence == 6
+
+
 async def test_an_empty_page_moves_the_position(monkeypatch: pytest.MonkeyPatch) -> None:
     """Up to what was the newest then, so that a filter that takes nothing does not fall behind."""
     async with scripted_server() as server:

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import json
+import pickle
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -51,7 +52,7 @@ def theirs(body: str, headers: Headers, *secrets: str) -> bool:
     for secret in secrets:
         try:
             Webhook(secret).verify(body, headers)
-        except (TheirError, ValueError):  # Some malformed headers are not a refusal of theirs.
+        except (TheirError, ValueError, OverflowError):  # Some malformed headers are no refusal of theirs.
             continue
         return True
     return False
@@ -82,6 +83,9 @@ BAD: dict[str, Callable[[], tuple[str, Headers]]] = {
     "no signature": lambda: (BODY, signed(NEW) | {"webhook-signature": ""}),
     "not base64": lambda: (BODY, signed(NEW) | {"webhook-signature": "v1,%%%"}),
     "no headers": lambda: (BODY, {}),
+    "a time beyond all numbers": lambda: (BODY, signed(NEW) | {"webhook-timestamp": "9" * 400}),
+    "bytes that are no text in the id": lambda: (BODY, signed(NEW) | {"webhook-id": "\udcff"}),
+    "bytes that are no text": lambda: (BODY, signed(NEW) | {"webhook-signature": "v1,\udcff"}),
 }
 
 
@@ -125,13 +129,24 @@ def test_the_tolerance_can_be_chosen() -> None:
         webhooks.verify(BODY, signed(NEW, age=20), NEW, tolerance=10)
 
 
-def test_a_secret_that_is_none_is_a_mistake_of_the_program() -> None:
-    with pytest.raises(ValueError, match="whsec_"):
-        webhooks.verify(BODY, signed(NEW), "not a secret")
+@pytest.mark.parametrize("secrets", ["not a secret", "", "whsec_", [NEW, ""], []])
+def test_a_secret_that_is_none_is_a_mistake_of_the_program(secrets: str | list[str]) -> None:
+    """An empty key signs as well as any other: whoever did not set it must not accept everything."""
+    headers = signed(NEW)
+    mac = hmac.digest(b"", f"m-1.{headers['webhook-timestamp']}.{BODY}".encode(), hashlib.sha256)
+    headers["webhook-signature"] = f"v1,{base64.b64encode(mac).decode()}"
+    with pytest.raises(ValueError, match=r"whsec_|at least one secret"):
+        webhooks.verify(BODY, headers, secrets)
+
+
+def test_the_body_may_be_bytes_of_any_kind_or_text() -> None:
+    for body in (BODY, BODY.encode(), bytearray(BODY.encode())):
+        assert webhooks.verify(body, signed(NEW), NEW).type == "booking.created"
 
 
 @pytest.mark.parametrize(
-    "body", ["hello", "[]", "{}", '{"type": "booking.created"}', '{"type": 7}', "\udcff"]
+    "body",
+    ["hello", "[]", "{}", '{"type": "booking.created"}', '{"type": 7}', "\udcff", '{"type": "\udcff"}'],
 )
 def test_what_is_signed_but_is_no_event_is_refused(body: str) -> None:
     raw = body.encode(errors="surrogateescape")
@@ -167,6 +182,15 @@ def test_a_reference_in_the_place_of_a_resource_is_read_as_one() -> None:
     event = events.read_event(json.dumps(thin).encode())
     assert isinstance(event, events.ClassUpdated)
     assert type(event.data.object).__name__ == "ClassReference"
+
+
+def test_events_can_be_handed_on_to_another_process() -> None:
+    """Of known kinds and of others."""
+    for kind in ("booking.created", "made_up.kind"):
+        event = events.read_event(json.dumps(EXAMPLES["booking.created"] | {"type": kind}).encode())
+        copy = pickle.loads(pickle.dumps(event))
+        assert (type(copy), copy.type, copy.sequence) == (type(event), event.type, event.sequence)
+        assert copy == event
 
 
 def test_an_event_is_typed() -> None:

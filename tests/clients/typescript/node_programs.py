@@ -85,7 +85,7 @@ class Node:
             text=True,
         )
 
-    def check_types(self, *programs: str) -> None:
+    def check_types(self, *programs: str, modules: tuple[str, str] = ("nodenext", "nodenext")) -> None:
         """Fails if the strict compiler has something to say about these programs of the folder."""
         strict = [
             "--strict",
@@ -94,9 +94,10 @@ class Node:
             "--noEmit",
             "--skipLibCheck",
         ]
-        modules = ["--module", "nodenext", "--target", "es2022", "--lib", "es2022,dom,dom.iterable"]
+        strict += ["--module", modules[0], "--moduleResolution", modules[1]]
+        target = ["--target", "es2022", "--lib", "es2022,dom,dom.iterable"]
         tsc = TOOLS.script("typescript/bin/tsc")
-        run(self.node, tsc, *strict, *modules, *programs, folder=self.folder)
+        run(self.node, tsc, *strict, *target, *programs, folder=self.folder)
 
 
 def install(folder: Path) -> Node:

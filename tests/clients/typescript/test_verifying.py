@@ -57,6 +57,12 @@ def test_verifying_agrees_with_the_library_of_standard_webhooks(node: Node) -> N
     assert {name: verdicts[name] for name in good} == dict.fromkeys(good, ("booking.created",) * 2)
     assert {name: verdicts[name] for name in bad} == dict.fromkeys(bad, (REFUSED,) * 2)
     assert set(found["forms"].values()) == {"booking.created"}, "body and headers come in every usual form"
+    assert found["refused"] == {
+        "parsed": REFUSED,
+        "no tolerance": REFUSED,
+        "no secret": "TypeError",
+        "an empty secret": "TypeError",
+    }
 
 
 def test_what_is_signed_but_is_no_event_is_refused(node: Node) -> None:

@@ -34,8 +34,17 @@ const forms = {
   text: await ours(cases.signed),
   bytes: await ours({ body: new TextEncoder().encode(body), headers, secrets }),
   buffer: await ours({ body: Buffer.from(body), headers, secrets }),
+  "array buffer": await ours({ body: new TextEncoder().encode(body).buffer, headers, secrets }),
   headers: await ours({ body, headers: new Headers(headers), secrets }),
+  "headers of another library": await ours({ body, headers: { get: (name) => new Headers(headers).get(name) }, secrets }),
+  lists: await ours({ body, headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]])), secrets }),
   capitals: await ours({ body, headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value])), secrets }),
   "one secret": await ours({ body, headers, secrets: secrets[0] }),
 };
-console.log(JSON.stringify({ verdicts, forms }));
+const refused = {
+  parsed: await ours({ body: JSON.parse(body), headers, secrets }),
+  "no tolerance": await webhooks.verify(body, headers, secrets, NaN).catch((problem) => problem.name),
+  "no secret": await ours({ body, headers, secrets: [] }),
+  "an empty secret": await ours({ body, headers, secrets: "" }),
+};
+console.log(JSON.stringify({ verdicts, forms, refused }));

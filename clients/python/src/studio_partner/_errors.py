@@ -7,6 +7,16 @@ from typing import Any, Literal
 class StudioPartnerError(Exception):
     """Everything that this package raises on purpose."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """With its attributes, so that a pool of processes or a queue of tasks can hand it on."""
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[Exception], arguments: tuple[Any, ...], attributes: dict[str, Any]) -> Exception:
+    error = kind.__new__(kind, *arguments)
+    error.__dict__.update(attributes)
+    return error
+
 
 class ApiError(StudioPartnerError):
     """The API refused. There is a subclass for each `code` that this version knows; other codes are of this class.

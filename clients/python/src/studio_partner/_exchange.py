@@ -4,12 +4,15 @@
 and the asynchronous client differ only in how they do what it yields.
 """
 
+import math
 import random
 import time
 import uuid
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import suppress
 from datetime import date, datetime
+from decimal import Decimal
 from email.utils import parsedate_to_datetime
 from threading import Lock
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
@@ -30,7 +33,8 @@ STILL_RUNNING: Final = "idempotency_in_progress"
 FIRST_DELAY, LONGEST_DELAY = 0.25, 8.0
 # Whoever is told to come back later than this is told so, instead of being held.
 LONGEST_RETRY_AFTER: Final = 60.0
-CACHED_RESPONSES: Final = 1000
+DAY: Final = 86_400.0
+CACHED_BYTES: Final = 16 * 1024 * 1024
 
 
 class Headers(Protocol):
@@ -82,6 +86,7 @@ class Cache:
 
     def __init__(self) -> None:
         self._rows: OrderedDict[str, tuple[str, bytes]] = OrderedDict()
+        self._bytes = 0
         self._lock = Lock()
 
     def get(self, target: str) -> tuple[str, bytes] | None:
@@ -93,10 +98,13 @@ class Cache:
 
     def put(self, target: str, etag: str, body: bytes) -> None:
         with self._lock:
+            if target in self._rows:
+                self._bytes -= len(target) + len(self._rows.pop(target)[1])
             self._rows[target] = (etag, body)
-            self._rows.move_to_end(target)
-            if len(self._rows) > CACHED_RESPONSES:
-                self._rows.popitem(last=False)
+            self._bytes += len(target) + len(body)
+            while self._bytes > CACHED_BYTES:
+                oldest, (_, dropped) = self._rows.popitem(last=False)
+                self._bytes -= len(oldest) + len(dropped)
 
 
 def exchange(
@@ -135,7 +143,7 @@ def exchange(
         attempt += 1
         if isinstance(response, Response):
             error = api_error(response, idempotency_key)
-            delay = delay_before(attempt, response)
+            delay = delay_before(attempt, response, math.inf if retries == math.inf else LONGEST_RETRY_AFTER)
             again = response.status in RETRIED or error.code == STILL_RUNNING
             if attempt > retries or not again or delay is None:
                 raise error
@@ -149,20 +157,27 @@ def exchange(
     content = cached[1] if cached is not None and response.status == 304 else response.body
     if cache is not None and response.status == 200 and (etag := response.headers.get("etag")):
         cache.put(target, etag, content)
-    result = _read(operation, content, response)
+    result = _read(operation, content, response, idempotency_key)
     if operation.shown_once is not None and getattr(result, operation.shown_once) is None:
         raise SecretLost(result)
     return result
 
 
-def _read(operation: Operation[T], content: bytes, response: Response) -> T:
+def _read(operation: Operation[T], content: bytes, response: Response, idempotency_key: str | None) -> T:
     try:
         return operation.read(content)
-    except msgspec.DecodeError as problem:
+    except ValueError as problem:  # Bytes that are no text are not a DecodeError.
         message = f"The response cannot be read: {problem}"
         request_id = response.headers.get("x-request-id")
         raise ApiError(
-            response.status, "unreadable_response", "api_error", message, None, {}, request_id
+            response.status,
+            "unreadable_response",
+            "api_error",
+            message,
+            None,
+            {},
+            request_id,
+            idempotency_key=idempotency_key,
         ) from problem
 
 
@@ -171,7 +186,7 @@ def backoff(attempt: int) -> float:
     return random.uniform(0.5, 1.0) * min(LONGEST_DELAY, FIRST_DELAY * 2.0 ** min(attempt - 1, 10))
 
 
-def delay_before(attempt: int, response: Response) -> float | None:
+def delay_before(attempt: int, response: Response, longest: float) -> float | None:
     """What Retry-After says and a little more, so that not all come back at once. None: it is too long to wait."""
     told = response.headers.get("retry-after")
     if told is None:
@@ -182,7 +197,7 @@ def delay_before(attempt: int, response: Response) -> float | None:
         )
     except ValueError:
         return backoff(attempt)
-    return None if seconds > LONGEST_RETRY_AFTER else max(0.0, seconds) + random.uniform(0, FIRST_DELAY)
+    return None if seconds > longest else min(max(0.0, seconds), DAY) + random.uniform(0, FIRST_DELAY)
 
 
 def api_error(response: Response, idempotency_key: str | None) -> ApiError:
@@ -193,8 +208,11 @@ def api_error(response: Response, idempotency_key: str | None) -> ApiError:
         body = msgspec.json.decode(response.body, type=dict[str, Any])
         told = msgspec.convert(body.get("error"), dict[str, Any])
         code, kind, message = str(told["code"]), str(told["type"]), str(told["message"])
-    except (msgspec.DecodeError, KeyError):
+    except (ValueError, KeyError):
         code, kind, message = f"http_{response.status}", "api_error", "The response is not one of the API."
+    problems: tuple[dict[str, Any], ...] = ()
+    with suppress(msgspec.ValidationError):
+        problems = msgspec.convert(body.get("detail"), tuple[dict[str, Any], ...])
     return BY_CODE.get(code, ApiError)(
         response.status,
         code,
@@ -203,15 +221,20 @@ def api_error(response: Response, idempotency_key: str | None) -> ApiError:
         told.get("param"),
         told.get("details") or {},
         response.headers.get("x-request-id") or told.get("request_id"),
-        problems=tuple(body.get("detail") or ()),
+        problems=problems,
         idempotency_key=idempotency_key,
     )
 
 
 def encode_body(body: Mapping[str, Any]) -> bytes:
     return msgspec.json.encode(
-        {name: value for name, value in body.items() if value is not UNSET}, enc_hook=str
+        {name: _plain(value) for name, value in body.items() if value is not UNSET}, enc_hook=str
     )
+
+
+def _plain(value: Any) -> Any:
+    """The API does not take 1E+2, which a Decimal that was normalized is written as."""
+    return f"{value:f}" if isinstance(value, Decimal) else value
 
 
 def query_text(query: Mapping[str, Any]) -> str:
@@ -228,9 +251,12 @@ def _query_value(value: Any) -> str:
         return value
     if isinstance(value, Sequence):
         return ",".join(map(str, cast("Sequence[object]", value)))
-    return str(value)
+    return str(_plain(value))
 
 
 def segment(value: str) -> str:
     """An id as a part of a path."""
+    if value in ("", ".", ".."):
+        # Each of these would be sent to another route.
+        raise ValueError(f"{value!r} is not an id.")
     return quote(str(value), safe="")

@@ -53,19 +53,25 @@ class _Following:
 
 
 class Following(_Following):
-    """An iterator of events that has no end: leave it with `break`."""
+    """An iterator of events that has no end: leave it with `break`. After an error the next loop goes on."""
 
     def __init__(
         self, client: BlockingClient, after_sequence: int, type: EventKind | None, wait: int
     ) -> None:
         super().__init__(after_sequence, type, wait)
+        self._client = client
         self._events = self._all(client)
 
     def __iter__(self) -> Iterator[Event]:
         return self
 
     def __next__(self) -> Event:
-        return next(self._events)
+        try:
+            return next(self._events)
+        except BaseException:
+            # A generator that has raised is at its end. The next one goes on from `position`.
+            self._events = self._all(self._client)
+            raise
 
     def _all(self, client: BlockingClient) -> Iterator[Event]:
         while True:
@@ -76,17 +82,25 @@ class Following(_Following):
 
 
 class AsyncFollowing(_Following):
-    """An asynchronous iterator of events that has no end: leave it with `break`."""
+    """An asynchronous iterator of events that has no end: leave it with `break`. After an error the next loop
+    goes on.
+    """
 
     def __init__(self, client: AsyncioClient, after_sequence: int, type: EventKind | None, wait: int) -> None:
         super().__init__(after_sequence, type, wait)
+        self._client = client
         self._events = self._all(client)
 
     def __aiter__(self) -> AsyncIterator[Event]:
         return self
 
     async def __anext__(self) -> Event:
-        return await anext(self._events)
+        try:
+            return await anext(self._events)
+        except BaseException:
+            # Also after a time-out around it.
+            self._events = self._all(self._client)
+            raise
 
     async def _all(self, client: AsyncioClient) -> AsyncIterator[Event]:
         while True:

@@ -1,6 +1,9 @@
 """The two clients' own part: doing what an exchange yields, blocking or not, with httpx2."""
 
 import asyncio
+import importlib
+import re
+import sys
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from types import TracebackType
@@ -25,6 +28,11 @@ class _Settings:
     """What both clients are made of."""
 
     def __init__(self, key: str, base_url: str, timeout: float, retries: float, cache: bool) -> None:
+        if not re.fullmatch(r"[!-~]+", key):
+            # As a header it would be refused later, by an error that shows it.
+            raise ValueError("key is empty, or has a space, a line break or a letter that no key has.")
+        if key.startswith("spk_live_") and _is_in_page():
+            raise ValueError("A live key must not be in a browser's page, where every visitor can read it.")
         self._key = key
         self._base_url = base_url.rstrip("/")
         self._timeout = timeout
@@ -76,7 +84,16 @@ class _Settings:
         )
 
 
-def _failed(problem: httpx2.TransportError) -> ConnectionFailed:
+def _is_in_page() -> bool:
+    """Pyodide's Python runs in browsers, and in workers on servers, which do not call themselves Mozilla."""
+    if sys.platform != "emscripten":
+        return False
+    page: Any = importlib.import_module("js")
+    agent = getattr(getattr(page, "navigator", None), "userAgent", "")
+    return hasattr(page, "document") or str(agent).startswith("Mozilla/")
+
+
+def _failed(problem: httpx2.RequestError) -> ConnectionFailed:
     failed = ConnectionFailed(str(problem) or type(problem).__name__)
     failed.__cause__ = problem
     return failed
@@ -109,7 +126,7 @@ class BlockingClient(_Settings):
     def _send(self, request: Request) -> Outcome:
         try:
             received = self._http.request(**self._sent(request))
-        except httpx2.TransportError as problem:
+        except httpx2.RequestError as problem:
             return _failed(problem)
         return Response(received.status_code, received.headers, received.content)
 
@@ -141,7 +158,8 @@ class BlockingClient(_Settings):
         while more:
             page = self._call(operation, path, query)
             yield from page.data
-            query, more = query | {"cursor": page.next_cursor}, page.has_more
+            query = query | {"cursor": page.next_cursor}
+            more = page.has_more and page.next_cursor is not None
 
 
 class AsyncioClient(_Settings):
@@ -167,7 +185,7 @@ class AsyncioClient(_Settings):
     async def _send(self, request: Request) -> Outcome:
         try:
             received = await self._http.request(**self._sent(request))
-        except httpx2.TransportError as problem:
+        except httpx2.RequestError as problem:
             return _failed(problem)
         return Response(received.status_code, received.headers, received.content)
 
@@ -202,4 +220,5 @@ class AsyncioClient(_Settings):
             page = await self._call(operation, path, query)
             for row in page.data:
                 yield row
-            query, more = query | {"cursor": page.next_cursor}, page.has_more
+            query = query | {"cursor": page.next_cursor}
+            more = page.has_more and page.next_cursor is not None

@@ -26,6 +26,10 @@ class Unknown(str):
         self.raw = text if raw is None else raw
         return self
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy is made from all that was received."""
+        return type(self), (str(self), self.raw)
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"
 
