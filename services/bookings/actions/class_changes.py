@@ -285,13 +285,8 @@ class ClassChanges:
             for spot in await locks.read_spots(conn, self.caller, self.class_.id, self.now)
         ]
 
-    async def booking_facts(
-        self, conn: Connection, member_id: str, spot_id: str | None = None
-    ) -> BookingFacts:
-        """What a seat of this locked member depends on, after the changes up to now.
-
-        A booking keeps its `spot_id` in a class whose spots are no longer chosen.
-        """
+    async def booking_facts(self, conn: Connection, member_id: str, spot: str | None = None) -> BookingFacts:
+        """What a seat of this locked member, or its own `spot`, depends on, after the changes up to now."""
         live = await bookings.live_of_member(conn, self.caller, self.class_.id, member_id, self.now)
         # The member may have been promoted, or skipped, just now.
         other = self.bookings.get(live.id) if live else None
@@ -303,7 +298,7 @@ class ClassChanges:
             class_=self.class_,
             member=self.members_after()[member_id],
             live=live,
-            spots=await self.read_spots(conn) if chooses or spot_id else [],
+            spots=await self.read_spots(conn) if chooses or spot else [],
         )
 
     async def save(
