@@ -12,7 +12,7 @@ WRITES = 1000
 
 
 async def test_a_thousand_writes_of_every_kind_have_their_effects_once(system: System, drive: Drive) -> None:
-    """Fewer only where a client may not have so many endpoints."""
+    """Fewer only where a client may not have so many endpoints, or links into the console."""
     outcome = await write_through_faults(system, drive, WRITES)
     sys.stdout.write(f"{sum(outcome.proxy.attempts.values())} attempts, {dict(outcome.proxy.faults)}\n")
     await check_each_once(outcome)
