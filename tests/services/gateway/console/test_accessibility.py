@@ -3,7 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tests.harness.browser import AXE, CONTRAST, DESKTOP, EVERYTHING, PHONE, Tab, use_scheme, violations
+from tests.harness.browser import (
+    AXE,
+    CONTRAST,
+    DESKTOP,
+    EVERYTHING,
+    PHONE,
+    SHARED_LOOP,
+    Tab,
+    use_scheme,
+    violations,
+)
 from tests.harness.console_pages import (
     MANAGER_PAGES,
     OPERATOR_PAGES,
@@ -15,6 +25,8 @@ from tests.harness.console_pages import (
 )
 from tests.harness.front_desk import front_desk
 from tests.harness.system import System
+
+pytestmark = SHARED_LOOP
 
 Rules = dict[tuple[tuple[int, int], str], dict[str, Any]]
 # Every page under every rule, light on a desktop and dark on a phone.

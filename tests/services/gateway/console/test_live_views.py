@@ -8,11 +8,13 @@ from playwright.async_api import Request, Route, expect
 
 from services.webhooks.actions.recover import BATCH, MAX_OPEN
 from tests.harness import import_lines
-from tests.harness.browser import Tab
+from tests.harness.browser import SHARED_LOOP, Tab
 from tests.harness.console_pages import PARTNER_PAGES, book, class_of_today, open_partner_console
 from tests.harness.eventually import until
 from tests.harness.receiver import answering, ok, receiving
 from tests.harness.system import System
+
+pytestmark = SHARED_LOOP
 
 HIDE = """hidden => {
     Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });

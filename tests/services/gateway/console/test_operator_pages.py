@@ -8,7 +8,7 @@ from playwright.async_api import Browser, Route, expect
 
 from shared.routing import SCOPES
 from shared.wire import new_id
-from tests.harness.browser import Tab, new_tab
+from tests.harness.browser import SHARED_LOOP, Tab, new_tab
 from tests.harness.console_pages import (
     MANAGER_PAGES,
     OPERATOR_PAGES,
@@ -19,6 +19,8 @@ from tests.harness.eventually import eventually
 from tests.harness.front_desk import front_desk
 from tests.harness.receiver import answering, ok, receiving
 from tests.harness.system import System
+
+pytestmark = SHARED_LOOP
 
 MARKUP = '<img src=x onerror="window.hacked=1">'
 # What a person reads: without chips, whose text is short, and without raw payloads.

@@ -7,8 +7,10 @@ import pytest
 from playwright.async_api import expect
 
 from services.cli.openapi.document import ORIGIN, document
-from tests.harness.browser import AXE, EVERYTHING, Tab, check_widths, violations
+from tests.harness.browser import AXE, EVERYTHING, SHARED_LOOP, Tab, check_widths, violations
 from tests.harness.system import RunningSystem
+
+pytestmark = SHARED_LOOP
 
 SUMMARIES = {
     operation["operationId"]: operation["summary"]
