@@ -116,7 +116,10 @@ async def test_no_page_shows_an_id_outside_a_chip(tab: Tab, system: System) -> N
         member, client = desk.members["Ada King"], issued["client_id"]
         parts = ("keys", "limits", "endpoints", "requests")
         inner = (f"members/{member}", *(f"partners/{client}/{part}" for part in parts))
-        for address in (*MANAGER_PAGES, *inner):
+        for page in MANAGER_PAGES:
+            await tab.show(page)
+            seen[page] = await tab.page.evaluate(ID_ON_PAGE)
+        for address in inner:
             await tab.page.evaluate("hash => { location.hash = hash; }", f"#/{address}")
             await tab.page.wait_for_timeout(300)
             await expect(tab.page.locator("#view .skeleton")).to_have_count(0)
@@ -349,15 +352,19 @@ async def test_a_page_says_that_it_loads_and_that_it_failed_and_tries_again(tab:
     await desk.open(tab, "manager")
     away = {"error": {"code": "unavailable", "message": "The service is away.", "request_id": new_id()}}
 
+    loading = asyncio.Event()
+
     async def refuse(route: Route) -> None:
-        await asyncio.sleep(0.5)
+        await loading.wait()
         await route.fulfill(status=503, json=away)
 
     pages = [page for page in MANAGER_PAGES if page != "today"] + ["today"]
     for page in pages:
+        loading.clear()
         await tab.page.route("**/operator/v1/**", refuse)
         await tab.page.evaluate("page => { location.hash = `#/${page}`; }", page)
         await expect(tab.page.locator("#view .skeleton").first, page).to_be_visible()
+        loading.set()
         problem = tab.page.locator("#view .problem").first
         await expect(problem, page).to_contain_text("The service is away.")
         await tab.page.unroute("**/operator/v1/**", refuse)
