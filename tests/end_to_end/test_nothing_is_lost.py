@@ -195,20 +195,16 @@ async def test_a_hung_webhooks_replica_holds_the_event_log_for_seconds_only(
 
 
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize(
-    ("setting", "more"),
-    [("STUDIO_DATABASE_URL", ""), ("STUDIO_AMQP_URL", "?heartbeat=2")],
-    ids=["postgres", "broker"],
-)
+@pytest.mark.parametrize("setting", ["STUDIO_DATABASE_URL", "STUDIO_AMQP_URL"], ids=["postgres", "broker"])
 async def test_a_replica_without_one_of_its_links_holds_the_event_log_for_seconds_only(
-    pipeline: Pipeline, tmp_path: Path, setting: str, more: str
+    pipeline: Pipeline, tmp_path: Path, setting: str
 ) -> None:
     """The link is silent and stays so: the other server still considers the replica healthy."""
     system = pipeline.system
     url = system.running.processes["webhooks"].environment[setting]
     port = urlsplit(url).port
     async with linked("webhooks-2", port or 0) as link:
-        through_link = {setting: url.replace(f":{port}", f":{link.port}") + more}
+        through_link = {setting: url.replace(f":{port}", f":{link.port}")}
         async with second_log_replica(pipeline, tmp_path, **through_link) as second:
             cut_off = await partitions_of(pipeline, second)
             while partition_of(system.studio_id) not in cut_off:
@@ -221,7 +217,7 @@ async def test_a_replica_without_one_of_its_links_holds_the_event_log_for_second
             started = time.monotonic()
             await eventually(all_logged(pipeline, 8))
             took = time.monotonic() - started
-            # 8 s by the lease and the grace period, 7 s by the heartbeat. It was as long as the cut.
+            # 8 s by the lease and the grace period, 14 s by the heartbeat. It was as long as the cut.
             assert took < 30, f"the partition stood still for {took:.0f} s"
             await link.heal()
             await eventually(lambda: shared_again(pipeline, second))
