@@ -3,14 +3,13 @@
 import asyncio
 import signal
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from shared.wire import new_id
 from tests.harness.http import Client, Reply
-from tests.harness.system import System, new_studio_in, separate_services
+from tests.harness.system import RunningSystem, System, new_studio_in
 
 
 @pytest.fixture
@@ -171,23 +170,23 @@ async def test_the_newest_first(partner: Client) -> None:
     assert (await partner.get("/events", order="sideways")).status == 422
 
 
+@pytest.mark.parametrize("name", ["webhooks", "gateway"])
 async def test_a_process_that_is_stopped_ends_its_waits_at_once(
-    database_url: str, amqp_url: str, tmp_path: Path
+    five_processes: RunningSystem, name: str
 ) -> None:
-    """With an empty page, whether the event log or the gateway is stopped."""
-    with separate_services(tmp_path, database_url, amqp_url) as running:
-        async with new_studio_in(running) as system:
-            partner = system.partner(await system.key())
-            for name in ("webhooks", "gateway"):
-                waiting = asyncio.create_task(timed(partner.get("/events", after_sequence=0, wait=25)))
-                await asyncio.sleep(0.5)
-                process = running.processes[name]
-                assert process.child is not None
-                process.child.send_signal(signal.SIGTERM)
-                reply, seconds = await waiting
-                assert (reply.status, reply.json()["data"]) == (200, []), name
-                assert seconds < 10, name
-                process.stop()
-                if name == "webhooks":
-                    process.start()
-                    process.wait_ready()
+    """With an empty page, whether the event log or the gateway is stopped. It is started again for others."""
+    process = five_processes.processes[name]
+    async with new_studio_in(five_processes) as system:
+        partner = system.partner(await system.key())
+        waiting = asyncio.create_task(timed(partner.get("/events", after_sequence=0, wait=25)))
+        await asyncio.sleep(0.5)
+        assert process.child is not None
+        process.child.send_signal(signal.SIGTERM)
+        try:
+            reply, seconds = await waiting
+            assert (reply.status, reply.json()["data"]) == (200, []), name
+            assert seconds < 10, name
+        finally:
+            process.stop()
+            process.start()
+            process.wait_ready()

@@ -1,4 +1,4 @@
-"""Debian's Chromium, started once for all browser tests, a tab for each, and axe-core in it."""
+"""Debian's Chromium, started and connected to once for all browser tests, a tab for each, and axe-core."""
 
 import subprocess
 import time
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright, expect
 
 from tests.harness.debian_package import find_binary, install
@@ -163,13 +164,17 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture
+# Connecting takes a second. What is connected belongs to one event loop, so its tests share that.
+SHARED_LOOP = pytest.mark.asyncio(loop_scope="session")
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser(chromium: str) -> AsyncIterator[Browser]:
     async with connected(chromium) as browser:
         yield browser
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def tab(browser: Browser) -> AsyncIterator[Tab]:
     async with new_tab(browser) as tab:
         yield tab

@@ -10,57 +10,56 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
-# The files here share five processes and a broker.
-END_TO_END = "tests/end_to_end"
-ALONE = frozenset(
-    f"{END_TO_END}/test_{name}.py"
-    for name in (
-        "broker_users",
-        "database_layouts",
-        "nothing_is_lost",
-        "readme",
-        "rolling_restart",
-        "seeing_inside",
-        "starting",
-    )
-)
+# These share five processes or a broker; those share a client that is built and installed.
+END_TO_END, CLIENTS = "tests/end_to_end", "tests/clients"
+SHARED = {END_TO_END: END_TO_END, "tests/shared/events/bus": END_TO_END}
+SHARED |= dict.fromkeys((CLIENTS, f"{CLIENTS}/python", f"{CLIENTS}/typescript"), CLIENTS)
+# They have their own.
+ALONE = frozenset(f"{END_TO_END}/test_{name}.py" for name in ("nothing_is_lost", "readme"))
 # In this order. All others follow, those with the most tests first.
 SLOWEST = (
-    "tests/chaos/test_short_form.py",
     END_TO_END,
-    "tests/end_to_end/test_nothing_is_lost.py",
-    "tests/services/cli/test_up.py",
-    "tests/services/bookings/test_stateful.py",
-    "tests/end_to_end/test_rolling_restart.py",
-    "tests/end_to_end/test_broker_users.py",
-    "tests/services/cli/test_up_on_a_terminal.py",
-    "tests/shared/events/bus/test_rabbit_faults.py",
-    "tests/services/bookings/test_killed_mid_write.py",
-    "tests/services/gateway/test_bounded_work.py",
-    "tests/services/gateway/console/test_accessibility.py",
-    "tests/services/bookings/test_races.py",
-    "tests/openapi/test_generated_clients.py",
-    "tests/services/cli/test_studioctl_on_a_terminal.py",
-    "tests/end_to_end/test_seeing_inside.py",
-    "tests/end_to_end/test_database_layouts.py",
-    "tests/shared/servers/test_postgres_users.py",
-    "tests/end_to_end/test_starting.py",
     "tests/services/gateway/console/test_operator_pages.py",
-    "tests/services/gateway/console/test_partner_console.py",
-    "tests/services/gateway/reference/test_try_it.py",
+    "tests/end_to_end/test_nothing_is_lost.py",
+    CLIENTS,
+    "tests/chaos/test_short_form.py",
+    "tests/services/gateway/console/test_desk.py",
+    "tests/services/gateway/console/test_accessibility.py",
     "tests/services/gateway/reference/test_reference.py",
-    "tests/services/cli/test_desk.py",
+    "tests/services/gateway/console/test_partner_chain.py",
+    "tests/services/cli/test_up.py",
+    "tests/services/gateway/console/test_live_views.py",
+    "tests/services/gateway/test_path_spellings.py",
+    "tests/services/bookings/test_move_races.py",
+    "tests/services/bookings/test_stateful.py",
+    "tests/services/cli/test_code_samples.py",
+    "tests/services/bookings/test_races.py",
+    "tests/services/gateway/test_erasing.py",
+    "tests/docs/test_mirroring.py",
+    "tests/services/bookings/test_killed_mid_write.py",
+    "tests/services/gateway/reference/test_try_it.py",
+    "tests/openapi/test_generated_clients.py",
+    "tests/services/gateway/console/test_partner_console.py",
     "tests/deploy/test_kubernetes.py",
-    "tests/services/bookings/test_linearizability.py",
-    "tests/docs/test_every_write_has_events.py",
+    "tests/shared/servers/test_postgres_users.py",
+    "tests/services/test_work_per_text.py",
+    "tests/shared/http/test_connection_limits.py",
+    "tests/end_to_end/test_readme.py",
+    "tests/services/bookings/test_conservation.py",
+    "tests/services/webhooks/test_erasure_and_sending.py",
+    "tests/services/cli/test_studioctl.py",
+    "tests/services/cli/test_desk.py",
+    "tests/shared/servers/test_rabbitmq.py",
+    "tests/services/cli/test_studioctl_on_a_terminal.py",
+    "tests/services/cli/test_up_on_a_terminal.py",
 )
 
 
 def unit_of(nodeid: str) -> str:
-    """The tests that stay on one worker: a file, or the files that share five processes."""
+    """The tests that stay on one worker: a file, or the files that share what takes long to start."""
     file = nodeid.partition("::")[0]
-    is_shared = PurePosixPath(file).parent.as_posix() == END_TO_END and file not in ALONE
-    return END_TO_END if is_shared else file
+    folder = PurePosixPath(file).parent.as_posix()
+    return file if file in ALONE else SHARED.get(folder, file)
 
 
 def place_of(unit: str) -> int:

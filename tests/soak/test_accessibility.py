@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tests.harness.browser import AXE, EVERYTHING, Tab, check_widths, violations
+from tests.harness.browser import AXE, EVERYTHING, SHARED_LOOP, Tab, check_widths, violations
 from tests.harness.console_pages import (
     OPERATOR_PAGES,
     PARTNER_PAGES,
@@ -16,6 +16,8 @@ from tests.services.gateway.console.conftest import system
 from tests.services.gateway.console.test_accessibility import REST, check_pages
 
 __all__ = ["system"]
+
+pytestmark = SHARED_LOOP
 
 # Opening a box draws what is in it, which may be more boxes.
 OPEN_EVERYTHING = """async () => {

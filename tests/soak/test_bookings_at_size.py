@@ -7,6 +7,7 @@ import pytest
 from services.bookings.context import Bookings
 from tests.services.bookings.state_machine import StudioMachine
 from tests.services.bookings.studio_client import StudioClient
+from tests.services.bookings.test_desk import search_is_quick
 from tests.services.bookings.test_linearizability import CALLS_EACH, CLIENTS, fits
 from tests.services.bookings.test_move_races import SCENARIOS as MOVE_SCENARIOS
 from tests.services.bookings.test_races import SCENARIOS, service
@@ -33,6 +34,11 @@ def test_two_thousand_random_runs(machine: type[StudioMachine]) -> None:
         )
     print()
     print("  " + ", ".join(f"{name} {count:,}" for name, count in machine.steps.most_common()))
+
+
+@pytest.mark.timeout(600)
+async def test_a_search_among_a_hundred_thousand_members_takes_no_time(service: Bookings) -> None:
+    await search_is_quick(StudioClient.for_new_studio(service), 100_000, 0.2)
 
 
 @pytest.mark.timeout(1800)

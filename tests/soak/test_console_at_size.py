@@ -6,11 +6,12 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser
 
 from services.bookings.store.classes import WRITABLE
 from shared.wire import new_id
-from tests.harness.browser import Tab, new_tab
+from tests.harness.browser import SHARED_LOOP, Tab, new_tab
 from tests.harness.console_pages import (
     OPERATOR_PAGES,
     PARTNER_PAGES,
@@ -20,6 +21,8 @@ from tests.harness.console_pages import (
 )
 from tests.harness.databases import connected
 from tests.harness.system import System, embedded_system, new_studio_in
+
+pytestmark = SHARED_LOOP
 
 CLASSES, EVENTS, ENDPOINTS = 100_000, 1_000_000, 10_000
 FIRST_PAINT_MS = 1_000
@@ -53,7 +56,7 @@ FROM (SELECT * FROM webhooks.endpoints WHERE studio_id = $1 LIMIT 1) e, generate
 """
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def large(database_url: str, tmp_path: Path) -> AsyncIterator[tuple[System, str]]:
     """A studio of that size, and a key for it."""
     with embedded_system(tmp_path, database_url) as running:

@@ -44,8 +44,3 @@ class Group(Struct, frozen=True):
     def only(self, text: str) -> "Group":
         """The faults whose name contains the text."""
         return structs.replace(self, faults=tuple(fault for fault in self.faults if text in fault.name))
-
-    def within(self, most: float) -> "Group":
-        """The same faults, none of them held for longer."""
-        times = [(one, (one.seconds[0], min(most, one.seconds[1]))) for one in self.faults]
-        return structs.replace(self, faults=tuple(structs.replace(one, seconds=held) for one, held in times))

@@ -1,7 +1,7 @@
 """All groups, in the order in which they run, and two or three faults at once in different parts."""
 
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from tests.chaos.arena import Arena
@@ -26,14 +26,22 @@ PARTS: tuple[tuple[Fault, ...], ...] = (
 
 
 def at_once(count: int) -> Injection:
-    @asynccontextmanager
-    async def inject(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
-        chosen = [draw.choice(PARTS[place]) for place in sorted(draw.sample(range(len(PARTS)), count))]
-        async with AsyncExitStack() as stack:
-            details = [await stack.enter_async_context(fault.inject(arena, draw)) for fault in chosen]
-            yield "; ".join(f"{fault.name}: {detail}" for fault, detail in zip(chosen, details, strict=True))
+    def inject(arena: Arena, draw: random.Random) -> Injected:
+        return one_of_each(
+            [PARTS[place] for place in sorted(draw.sample(range(len(PARTS)), count))], arena, draw
+        )
 
     return inject
+
+
+@asynccontextmanager
+async def one_of_each(
+    parts: Sequence[Sequence[Fault]], arena: Arena, draw: random.Random
+) -> AsyncIterator[str]:
+    chosen = [draw.choice(faults) for faults in parts]
+    async with AsyncExitStack() as stack:
+        details = [await stack.enter_async_context(fault.inject(arena, draw)) for fault in chosen]
+        yield "; ".join(f"{fault.name}: {detail}" for fault, detail in zip(chosen, details, strict=True))
 
 
 SEVERAL = Group(
@@ -65,8 +73,18 @@ def kill_the_pipeline(arena: Arena, draw: random.Random) -> Injected:
 
 
 PIPELINE = Group("pipeline", (Fault("kill -9 the pipeline", kill_the_pipeline, (0.2, 0.5)),))
-# One round of each fits into a test.
-SHORT: tuple[Group, ...] = tuple(
-    group.within(4.0)
-    for group in (KILL, NETWORK, RECEIVERS, PIPELINE, BROKER.only("kill -9"), POSTGRES.only("crash"))
-)
+
+
+def kill_the_servers(arena: Arena, draw: random.Random) -> Injected:
+    parts = (BROKER.only("kill -9").faults, POSTGRES.only("crash").faults)
+    return one_of_each(parts, arena, draw)
+
+
+def harm_receivers_and_links(arena: Arena, draw: random.Random) -> Injected:
+    return one_of_each((RECEIVERS.faults, NETWORK.faults[:6]), arena, draw)
+
+
+SERVERS = Group("servers", (Fault("kill -9 broker and Postgres", kill_the_servers, (0.2, 2.0)),))
+OUTSIDE = Group("outside", (Fault("receivers and links", harm_receivers_and_links, (2.0, 4.0)),))
+# One round of each fits into a test. A round takes as long as its slowest recovery, so two faults share one.
+SHORT: tuple[Group, ...] = (KILL, PIPELINE, SERVERS, OUTSIDE)

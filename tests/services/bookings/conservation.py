@@ -6,11 +6,11 @@ until it has an answer, as a partner does, so both must be equal.
 
 import asyncio
 import random
-import signal
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from decimal import Decimal
+from multiprocessing.context import ForkServerProcess
 from typing import Any
 
 import aiohttp
@@ -23,7 +23,7 @@ from shared.wire import new_id
 from tests.services.bookings.consistency import inconsistencies
 from tests.services.bookings.samples import a_class, a_member, a_product, a_purchase, a_spot, a_studio, soon
 from tests.services.bookings.studio_client import StudioClient
-from tests.services.bookings.test_killed_mid_write import SECRET, start_killable
+from tests.services.bookings.test_killed_mid_write import SECRET, end, start_killable
 
 CLIENTS, REPLICAS, PEOPLE = 8, 2, 60
 SHARES = {
@@ -73,7 +73,7 @@ class Fleet:
         self.session = session
         self.signer = CallerSigner((SECRET,))
         self.ports = [free_port() for _ in range(REPLICAS)]
-        self.children: list[asyncio.subprocess.Process] = []
+        self.children: list[ForkServerProcess] = []
         self.kills = 0
         self.repeated = 0
 
@@ -82,17 +82,14 @@ class Fleet:
             self.children.append(await start_killable(self.url, port, SECRET, self.session))
 
     async def kill_one(self, number: int) -> None:
-        self.children[number].send_signal(signal.SIGKILL)
-        await self.children[number].wait()
+        await end(self.children[number])
         self.kills += 1
         port = self.ports[number]
         self.children[number] = await start_killable(self.url, port, SECRET, self.session)
 
     async def stop(self) -> None:
         for child in self.children:
-            if child.returncode is None:
-                child.kill()
-                await child.wait()
+            await end(child)
 
     async def send(self, method: str, path: str, body: Any, *, dice: random.Random) -> tuple[int, Any]:
         """Repeated under the same key until there is an answer."""

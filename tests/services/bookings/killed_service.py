@@ -1,11 +1,7 @@
-"""A bookings service that kills itself at a stage of its first write. Run by test_killed_mid_write.py.
-
-python -m tests.services.bookings.killed_service DATABASE_URL PORT CALLER_KEY [STAGE]
-"""
+"""A bookings service that kills itself at a stage of its first write. Forked by test_killed_mid_write.py."""
 
 import asyncio
 import logging
-import sys
 
 import structlog
 
@@ -35,5 +31,5 @@ async def main(url: str, port: str, caller_key: str, fatal: str | None = None) -
         await catch_stop_signals()
 
 
-if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:]))
+def serve(url: str, port: str, caller_key: str, fatal: str | None = None) -> None:
+    asyncio.run(main(url, port, caller_key, fatal))

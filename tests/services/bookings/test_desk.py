@@ -335,23 +335,27 @@ INSERT INTO members (studio_id, id, name, first_name, last_name, email, phone, c
 SELECT $1, gen_random_uuid(), first || ' ' || last, first, last, first || '.' || last || n || '@example.com',
     '+1 212 ' || n, clock_timestamp()
 FROM (SELECT n, 'Fi' || md5(n::text) AS first, 'La' || md5((n + 1)::text) AS last
-      FROM generate_series($2::int, $2 + 9999) n) made
+      FROM generate_series(1, $2::int) n) made
 """
 
 
-async def test_a_search_among_a_hundred_thousand_members_takes_no_time(client: StudioClient) -> None:
-    """Under 200 ms, whatever is typed: one letter, three, or a phone's first digits."""
+async def search_is_quick(client: StudioClient, members: int, seconds: float) -> None:
+    """Whatever is typed: one letter, three, or a phone's first digits."""
     async with client.service.db.connection() as conn:
-        for first in range(1, 100_000, 10_000):
-            await conn.execute(FILL, client.caller.studio_id, first)
+        await conn.execute(FILL, client.caller.studio_id, members, timeout=120)
         await conn.execute("ANALYZE members")
     for typed in ("f", "fi1", "la1", "fi1.", "1212", "fi12ab34", "nobody"):
         times = []
-        for _ in range(3):
+        for _ in range(5):
             began = time.perf_counter()
             await client.staff.get_ok("/staff/members", q=typed)
             times.append(time.perf_counter() - began)
-        assert min(times) < 0.2, (typed, times)
+        assert min(times) < seconds, (typed, times)
+
+
+async def test_a_search_takes_no_time_among_many(client: StudioClient) -> None:
+    """The soak has a hundred thousand of them, and as many times longer."""
+    await search_is_quick(client, 20_000, 0.04)
 
 
 async def test_names_for_the_audit_log(client: StudioClient) -> None:

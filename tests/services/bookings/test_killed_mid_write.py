@@ -4,9 +4,10 @@ The process that is killed is another one; the retry goes to the service in this
 """
 
 import asyncio
-import sys
+import multiprocessing
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from multiprocessing.context import ForkServerProcess
 from typing import Any
 
 import aiohttp
@@ -16,6 +17,7 @@ from services.bookings.context import Bookings
 from shared.http.caller import CALLER_HEADER, CallerSigner
 from shared.servers.ports import free_port
 from shared.wire import new_id
+from tests.services.bookings import killed_service
 from tests.services.bookings.consistency import inconsistencies
 from tests.services.bookings.fault_injection import Stage
 from tests.services.bookings.holding import held, run_out
@@ -24,6 +26,9 @@ from tests.services.bookings.studio_client import StudioClient
 from tests.services.bookings.test_cancel_booking import credits_of, rich, seated
 
 SECRET = "a caller key for this test alone"
+# One process imports the service, and each that is killed is a fork of it.
+FORKED = multiprocessing.get_context("forkserver")
+FORKED.set_forkserver_preload([killed_service.__name__])
 
 
 class Killable:
@@ -51,25 +56,29 @@ async def running(client: StudioClient, url: str, fatal: Stage) -> AsyncIterator
         child = await start_killable(url, port, SECRET, session, fatal)
         try:
             yield Killable(client, port, session)
-            assert await asyncio.wait_for(child.wait(), 10) == -9
+            await asyncio.to_thread(child.join, 10)
+            assert child.exitcode == -9
         finally:
-            if child.returncode is None:
-                child.kill()
-                await child.wait()
+            await end(child)
+
+
+async def end(child: ForkServerProcess) -> None:
+    child.kill()
+    await asyncio.to_thread(child.join)
 
 
 async def start_killable(
     url: str, port: int, secret: str, session: aiohttp.ClientSession, fatal: str | None = None
-) -> asyncio.subprocess.Process:
-    words = [sys.executable, "-m", "tests.services.bookings.killed_service", url, str(port), secret]
-    child = await asyncio.create_subprocess_exec(*words, *([fatal] if fatal else []))
+) -> ForkServerProcess:
+    child = FORKED.Process(target=killed_service.serve, args=(url, str(port), secret, fatal))
+    await asyncio.to_thread(child.start)
     await _until_live(session, port, child)
     return child
 
 
-async def _until_live(session: aiohttp.ClientSession, port: int, child: asyncio.subprocess.Process) -> None:
+async def _until_live(session: aiohttp.ClientSession, port: int, child: ForkServerProcess) -> None:
     while True:
-        assert child.returncode is None, "the service did not start"
+        assert child.is_alive(), "the service did not start"
         try:
             async with session.get(f"http://127.0.0.1:{port}/health/ready"):
                 return

@@ -6,12 +6,14 @@ import re
 from playwright.async_api import Browser, Locator, Route, expect
 
 from shared.wire import new_id
-from tests.harness.browser import Tab, new_tab
+from tests.harness.browser import SHARED_LOOP, Tab, new_tab
 from tests.harness.console_pages import STAFF_PAGES
 from tests.harness.eventually import eventually
 from tests.harness.front_desk import FrontDesk, front_desk
 from tests.harness.http import created
 from tests.harness.system import System
+
+pytestmark = SHARED_LOOP
 
 TABLET = {"width": 1024, "height": 768}
 

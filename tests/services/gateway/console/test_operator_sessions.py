@@ -2,12 +2,17 @@
 
 from http.cookies import SimpleCookie
 
+import pytest
+
 from services.gateway.access import OperatorAccess
 from services.gateway.rules.key_text import OPERATOR_SESSION_HEAD, make_token
 from shared.db.database import Database
+from tests.harness.browser import SHARED_LOOP
 from tests.harness.console import PAGE, cookie_in, exchange, operator_sign_in, operators_port, token_in
 from tests.harness.http import Client
 from tests.harness.system import System
+
+pytestmark = SHARED_LOOP
 
 
 async def signed_in(system: System, token: str) -> Client:
@@ -66,6 +71,7 @@ async def test_a_wrong_token_opens_nothing(system: System) -> None:
         assert refused.status == 401 and "Set-Cookie" not in refused.headers
 
 
+@pytest.mark.asyncio(loop_scope="function")  # that of its database
 async def test_a_session_ends_with_the_operator_token(db: Database) -> None:
     """Once a token is no longer configured, its sessions are refused."""
     access = OperatorAccess(("old", "new"), db, ("pepper",))

@@ -7,10 +7,12 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.harness import import_lines
-from tests.harness.browser import Tab
+from tests.harness.browser import SHARED_LOOP, Tab
 from tests.harness.console_pages import PARTNER_PAGES, book, class_of_today, open_partner_console, scheduled
 from tests.harness.receiver import answering, ok, receiving
 from tests.harness.system import System
+
+pytestmark = SHARED_LOOP
 
 # More than a page of deliveries, the most that the console reads at once.
 MANY = 220

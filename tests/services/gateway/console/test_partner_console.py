@@ -3,10 +3,12 @@
 from aiohttp import web
 from playwright.async_api import Browser, expect
 
-from tests.harness.browser import Tab, new_tab
+from tests.harness.browser import SHARED_LOOP, Tab, new_tab
 from tests.harness.console_pages import PARTNER_PAGES, book, class_of_today, open_partner_console, scheduled
 from tests.harness.receiver import answering, receiving
 from tests.harness.system import System
+
+pytestmark = SHARED_LOOP
 
 MARKUP = '<img src=x onerror="window.hacked=1"><b class=injected>x</b>'
 STORED = "() => JSON.stringify([location.href, document.cookie, {...localStorage}, {...sessionStorage}])"

@@ -4,14 +4,19 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from http.cookies import SimpleCookie
 
+import pytest
+
 from services.gateway.actions.open_console import MAX_OPEN_LINKS
 from services.gateway.rules.key_text import LINK_HEAD, SESSION_HEAD, make_token
 from services.gateway.rules.rate_limit import FailedKeyLimits
 from services.gateway.store.old_rows import delete_old_rows
 from shared.db.database import Database
 from shared.wire import new_id
+from tests.harness.browser import SHARED_LOOP
 from tests.harness.console import PAGE, cookie_in, exchange, link_for, session_of, with_session
 from tests.harness.system import System
+
+pytestmark = SHARED_LOOP
 
 
 async def test_a_key_becomes_a_link_and_the_link_a_session(system: System) -> None:
@@ -184,6 +189,7 @@ FROM generate_series(1, 12500)
 """
 
 
+@pytest.mark.asyncio(loop_scope="function")  # that of its database
 async def test_expired_links_are_deleted_as_fast_as_they_come(db: Database) -> None:
     """A step of the loop deletes a batch, and says that there is more."""
     async with db.connection() as conn:

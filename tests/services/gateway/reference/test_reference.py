@@ -7,8 +7,10 @@ import pytest
 from playwright.async_api import expect
 
 from services.cli.openapi.document import ORIGIN, document
-from tests.harness.browser import AXE, EVERYTHING, Tab, check_widths, violations
+from tests.harness.browser import AXE, EVERYTHING, SHARED_LOOP, Tab, check_widths, violations
 from tests.harness.system import RunningSystem
+
+pytestmark = SHARED_LOOP
 
 SUMMARIES = {
     operation["operationId"]: operation["summary"]
@@ -24,7 +26,7 @@ async def follow(tab: Tab, name: str, about: str) -> None:
     await hit.filter(has_text=about).first.click()
 
 
-async def test_results_lead_to_their_place_and_can_be_shared(reference: Tab) -> None:
+async def test_results_lead_to_their_place_and_can_be_shared(reader: Tab) -> None:
     """An error code or a status to the row of the error, a field or one of its values to the field.
 
     `amount` is in a list that is drawn when it is opened. What every operation answers is one result. What is
@@ -36,34 +38,34 @@ async def test_results_lead_to_their_place_and_can_be_shared(reference: Tab) -> 
         ("amount", "answer", "get_product", ".field.found[data-field=amount]"),
         ("past_due", "status · answer", "get_membership", ".field.found[data-field=status]"),
     ):
-        await follow(reference, name, f"{about} · {SUMMARIES[operation]}")
-        await expect(reference.page.locator(f"#{operation} {place}")).to_be_in_viewport()
-    await reference.page.get_by_role("searchbox").fill("rate_limited")
-    await expect(reference.page.locator("#found a.hit")).to_have_count(1)
-    await follow(reference, "rate_limited", "429 · every operation")
-    await expect(reference.page.locator("#errors tr.found")).to_be_in_viewport()
-    await reference.page.get_by_role("searchbox").fill("no such thing")
-    await expect(reference.page.locator("#nothing")).to_be_visible()
-    await reference.page.get_by_role("searchbox").fill("")
-    await expect(reference.page.locator("#nothing")).to_be_hidden()
-    await expect(reference.page.locator("#found a")).to_have_count(0)
+        await follow(reader, name, f"{about} · {SUMMARIES[operation]}")
+        await expect(reader.page.locator(f"#{operation} {place}")).to_be_in_viewport()
+    await reader.page.get_by_role("searchbox").fill("rate_limited")
+    await expect(reader.page.locator("#found a.hit")).to_have_count(1)
+    await follow(reader, "rate_limited", "429 · every operation")
+    await expect(reader.page.locator("#errors tr.found")).to_be_in_viewport()
+    await reader.page.get_by_role("searchbox").fill("no such thing")
+    await expect(reader.page.locator("#nothing")).to_be_visible()
+    await reader.page.get_by_role("searchbox").fill("")
+    await expect(reader.page.locator("#nothing")).to_be_hidden()
+    await expect(reader.page.locator("#found a")).to_have_count(0)
     # Whoever opens the address of a result is led to the same place.
-    await follow(reference, "class_spot_id", f"body · {SUMMARIES['create_booking']}")
-    address = reference.page.url
-    await reference.page.goto("about:blank")
-    await reference.page.goto(address)
-    await expect(reference.page.locator("#create_booking .field.found")).to_be_in_viewport()
+    await follow(reader, "class_spot_id", f"body · {SUMMARIES['create_booking']}")
+    address = reader.page.url
+    await reader.page.goto("about:blank")
+    await reader.page.goto(address)
+    await expect(reader.page.locator("#create_booking .field.found")).to_be_in_viewport()
 
 
 DOCS = Path(__file__).resolve().parents[4] / "docs"
 
 
-async def test_the_guides_are_drawn_from_the_docs(reference: Tab) -> None:
+async def test_the_guides_are_drawn_from_the_docs(reader: Tab) -> None:
     """A section opens; its program is the one in docs/, and a link leads to the other guide.
 
     A section that is found opens when it is chosen.
     """
-    page = reference.page
+    page = reader.page
     (program,) = re.findall(r"```js\n(.*?)\n```", (DOCS / "receiving-webhooks.md").read_text(), re.DOTALL)
     section = page.locator("#webhooks-verify-then-answer")
     await expect(section.locator("pre").nth(1)).to_be_hidden()
@@ -79,10 +81,10 @@ async def test_the_guides_are_drawn_from_the_docs(reference: Tab) -> None:
 
 
 async def test_a_language_is_chosen_once_for_the_whole_page(
-    reference: Tab, running_system: RunningSystem
+    reader: Tab, running_system: RunningSystem
 ) -> None:
     """Each operation shows its sample in curl first, and all of them follow the reader's choice."""
-    page = reference.page
+    page = reader.page
     paths = document()["paths"]
     for number, label in enumerate(("curl", "Python", "JavaScript")):
         await page.locator("#create_booking").get_by_role("button", name=label, exact=True).click()
@@ -104,11 +106,11 @@ async def test_a_language_is_chosen_once_for_the_whole_page(
         ("hold", "Booking flows"),
     ],
 )
-async def test_a_search_finds_the_guide_by_another_word(reference: Tab, typed: str, first: str) -> None:
+async def test_a_search_finds_the_guide_by_another_word(reader: Tab, typed: str, first: str) -> None:
     """Before every field and code that has the word in it; Ctrl K leads to the search."""
-    await reference.page.keyboard.press("Control+k")
-    await reference.page.keyboard.type(typed)
-    await expect(reference.page.locator("#found a.hit").first).to_contain_text(first)
+    await reader.page.keyboard.press("Control+k")
+    await reader.page.keyboard.type(typed)
+    await expect(reader.page.locator("#found a.hit").first).to_contain_text(first)
 
 
 async def test_the_operators_reference_can_be_searched_and_tried(

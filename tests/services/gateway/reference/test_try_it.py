@@ -5,9 +5,11 @@ import json
 from playwright.async_api import Locator, Request, expect
 
 from shared.wire import new_id
-from tests.harness.browser import Tab
+from tests.harness.browser import SHARED_LOOP, Tab
 from tests.harness.console_pages import class_of_today
 from tests.harness.system import System
+
+pytestmark = SHARED_LOOP
 
 EVERYTHING_STORED = """async () => JSON.stringify([
     {...localStorage}, {...sessionStorage}, document.cookie, history.state,

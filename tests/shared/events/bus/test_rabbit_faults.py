@@ -11,7 +11,7 @@ import pytest
 
 from shared.background import Wakeup, running
 from shared.db.database import Database
-from shared.events.bus import EVENT_LOG, NEW_MEMBERS
+from shared.events.bus import EVENT_LOG, NEW_MEMBERS, rabbit_consumer
 from shared.events.bus.broker import Misconfigured, refuse_old_broker
 from shared.events.bus.rabbit import RabbitBus
 from shared.events.relay import Relay
@@ -22,6 +22,12 @@ from tests.shared.events.bus.notebook import Notebook, Sender, at_once
 from tests.shared.events.staged_bus import Log, event, until_empty, write
 
 Fault = Callable[[Rabbit, str], Coroutine[Any, Any, None]]
+
+
+@pytest.fixture(autouse=True)
+def _watch_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Consumers look every five seconds whether the broker still knows them."""
+    monkeypatch.setattr(rabbit_consumer, "WATCH_SECONDS", 1.5)
 
 
 @asynccontextmanager

@@ -39,7 +39,7 @@ export class Follower {
     while (!signal.aborted) {
       const began = Date.now();
       try {
-        await this.step(WAIT, signal);
+        await this.step(this.state === "paused" ? 0 : WAIT, signal); // one that answers at once says that it is live again
         rest = 1;
         this.turn("live");
         if (Date.now() - began < 1000) await pause(1, signal);
