@@ -25,7 +25,7 @@ export function attemptSteps(row, route) {
   }));
   if (row.status !== "pending") return done;
   const late = overdue(row), title = late ? "The endpoint is paused: it is tried as soon as it answers" : "The next attempt";
-  const next = { kind: "next", text: late ? "held back" : relative(row.next_attempt_at), title };
+  const next = { kind: "next", text: late ? "held back" : new Date(row.next_attempt_at) > Date.now() ? relative(row.next_attempt_at) : "now", title };
   const rest = SCHEDULE.slice(Math.min(SCHEDULE.length, done.length));
   return [...done, next, ...rest.map((seconds) => ({ kind: "later", text: `+${lasting(seconds * 1000)}` }))];
 }

@@ -13,7 +13,7 @@ import { timeline } from "../ui/timeline.js";
 import { failed, toast } from "../ui/toast.js";
 import { attemptBoxes, attemptSteps, chosenAttempt, curlOf, TRIES } from "./attempts.js";
 import { endpointActs, endpointMenu, errorText, healthFigures, healthWord, pausedPill, readHealth } from "./endpoints.js";
-import { outcomeOf, overdue } from "./outcomes.js";
+import { outcomeOf } from "./outcomes.js";
 import { openRecovery } from "./recovery.js";
 import { endpointName, sentence, whereOf } from "./sentences.js";
 import "../ui/charts.js";
@@ -116,7 +116,7 @@ class Deliveries extends Piece {
     return html`${this.busy.has(row.id) ? html`<span class="spin" role="img" aria-label="sending"></span>` : dot(outcomeOf(row))}
       <span class="one main-line sentence">${event ? sentence(event, this.app.names) : event === null ? "An event that is no longer kept" : " "}</span>
       <span class="right">${answer}</span><span class="one two"><code class="soft">${row.event_type}</code></span>
-      <span class="right two faint">${row.attempt_count}/${TRIES} · ${row.status === "pending" && row.attempt_count && !overdue(row) ? html`next <st-time .at=${row.next_attempt_at}></st-time>` : html`<st-time .at=${row.created_at}></st-time>`}</span>`;
+      <span class="right two faint">${row.attempt_count}/${TRIES} · ${row.status === "pending" && row.attempt_count && new Date(row.next_attempt_at) > Date.now() ? html`next <st-time .at=${row.next_attempt_at}></st-time>` : html`<st-time .at=${row.created_at}></st-time>`}</span>`;
   }
   side() {
     const endpoint = this.endpoint.value, write = this.app.may("webhooks:write");
