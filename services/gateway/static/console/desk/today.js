@@ -12,10 +12,8 @@ import { cancelBooking, cancelClass, has, money } from "./acts.js";
 import { classList, ends, starts } from "./class-list.js";
 import { openWalkIn } from "./walk-in.js";
 
-const GRACE = 5 * 60000; // a class that began a moment ago is still the one people come to
-const REST = 60000;
+const GRACE = 5 * 60000, REST = 60000; // a class that began a moment ago is still the one people come to
 const LEFT = ["cancelled", "expired"];
-export const lateRows = (rows) => rows.filter((row) => row.late_cancel && row.receipt);
 
 class Today extends Piece {
   static properties = { app: {}, route: {}, filter: { state: true } };
@@ -46,7 +44,7 @@ class Today extends Piece {
       api.all("/bookings", { cancelled_since: begin.toISOString() }, 400, options)]);
     const waiting = new Map();
     if (rows.some((row) => row.allow_waitlist && !row.available_count)) for (const one of (await api.all("/waitlist", { status: "waiting" }, 2000, options)).rows) waiting.set(one.class_id, (waiting.get(one.class_id) || 0) + 1);
-    return { today: rows.filter((row) => day(row.start_time) === today), tomorrow: rows.filter((row) => day(row.start_time) !== today), late: lateRows(cancelled), waiting };
+    return { today: rows.filter((row) => day(row.start_time) === today), tomorrow: rows.filter((row) => day(row.start_time) !== today), late: cancelled.filter((row) => row.late_cancel && row.receipt), waiting };
   }
   async readRoster(id) {
     const { api } = this.app, options = { signal: this.signal, quiet: true };
