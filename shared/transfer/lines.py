@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from shared.errors import Invalid
-from shared.http.body_problems import value_problems
+from shared.http.body_problems import problem_at, value_problems
 from shared.http.decoding import lower_ids
 from shared.http.json_limits import nul_problems, refuse_depth, unreadable_values
 from shared.wire import Id
@@ -85,6 +85,8 @@ def decode_line(kind: Any, line: ImportLine) -> Any:
         problems += value_problems(value, ())
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
         _, faults = unreadable_values(raw, ())
+        if not faults and isinstance(problem, msgspec.ValidationError):
+            faults = [problem_at(problem, ())]
         raise ValueError(Invalid(faults).text if faults else str(problem)) from None
     except Invalid as problem:
         raise ValueError(problem.text) from None

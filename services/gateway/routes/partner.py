@@ -165,7 +165,7 @@ class PartnerApi:
                     route,
                     response.status,
                     code,
-                    seconds,
+                    seconds - request.waited,
                     request.id,
                     source,
                 )

@@ -258,6 +258,12 @@ async def list_of_event(service: Webhooks, call: Call[EventDeliveriesQuery, None
     description="Each attempt with the headers that sign it, and with the first headers of the response.",
     errors=(NotFound, InsufficientScope),
 )
+@STAFF.add(
+    "GET",
+    "/webhook-deliveries/{delivery_id}",
+    "Get a delivery with the headers of its attempts",
+    errors=(NotFound,),
+)
 async def get_delivery(service: Webhooks, call: Call[None, None]) -> DeliveryWithHeaders:
     async with service.db.connection() as conn:
         found = await deliveries.get_with_headers(conn, call.caller, call.path["delivery_id"])

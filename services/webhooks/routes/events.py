@@ -65,6 +65,7 @@ async def prune(service: Webhooks, call: Call[None, PruneEvents]) -> EventsPrune
 
 
 @ROUTES.add("GET", "/events/{event_id}", "Get an event", response=EventRead, errors=(NotFound,))
+@STAFF.add("GET", "/events/{event_id}", "Get an event", response=EventRead, errors=(NotFound,))
 async def get_event(service: Webhooks, call: Call[None, None]) -> Response:
     async with service.db.connection() as conn:
         event = await event_log.get_event(conn, call.caller, call.path["event_id"])

@@ -1,6 +1,7 @@
 """The request log: a client's own requests, newest first; and for operators, how much each key is used."""
 
 import asyncio
+import time
 from typing import Any
 
 import pytest
@@ -46,6 +47,17 @@ async def test_a_client_sees_its_own_requests_and_no_others(system: System) -> N
     assert told == ("/classes/{class_id}", 404, "not_found")
     rows = await logged(system.partner(other["key"]), 1, request_id=request_id)
     assert [row["key_id"] for row in rows] == [other["id"]]
+
+
+async def test_waiting_for_an_event_is_not_slowness(system: System) -> None:
+    """A client that follows the log would otherwise have the worst p95 of all."""
+    client = system.partner(await system.key(client="Follower"))
+    position = (await client.get("/events")).json()["latest_sequence"]
+    began = time.monotonic()
+    await client.get("/events", after_sequence=position, wait=2)
+    assert time.monotonic() - began > 1.5, "control: it did wait"
+    rows = await logged(client, 2, route="/events")
+    assert all(row["duration_ms"] < 1000 for row in rows)
 
 
 async def test_requests_page_backwards_in_time_and_by_status(system: System) -> None:

@@ -1,5 +1,6 @@
 """Bodies and query strings become structs, or problems with their locations."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
@@ -305,3 +306,18 @@ def test_numbers_that_are_text_keep_their_digits_whatever_their_exponent() -> No
     first, second, third, *others = with_whole_numbers(list[int], [Raw(text) for text in texts])
     assert [first, second, third] == [2, 9007199254740993, 100]
     assert [bytes(other) for other in others] == texts[3:]
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        (b'{"id": "nope", "name": "a"}', "id: An id is a UUID."),
+        (b'{"name": "a"}', "id: This field is required."),
+        (f'{{"id": "{ID}", "name": 1}}'.encode(), "name: Expected `str`, got `int`"),
+    ],
+)
+def test_a_bad_import_line_is_refused_by_its_field(raw: bytes, reason: str) -> None:
+    """In words for the author of the file, who knows no regular expressions."""
+    with pytest.raises(ValueError, match=f"^{re.escape(reason)}") as caught:
+        decode_line(Small, ImportLine(number=7, studio_id=ID, resource=Raw(raw)))
+    assert "regex" not in str(caught.value)

@@ -1170,7 +1170,7 @@ class Request(Struct, frozen=True, kw_only=True):
     error_code: str | None
     """The `code` of the error, or null."""
     duration_ms: float
-    """How long the response took, in milliseconds."""
+    """How long the response took, in milliseconds, without the time in which it waited for an event."""
     key_id: str
     """The key that it was made with."""
     key_name: str

@@ -1060,7 +1060,7 @@ export interface Request {
   status: number;
   /** The `code` of the error, or null. */
   error_code: string | null;
-  /** How long the response took, in milliseconds. */
+  /** How long the response took, in milliseconds, without the time in which it waited for an event. */
   duration_ms: number;
   /** The key that it was made with. */
   key_id: string;

@@ -143,6 +143,31 @@ async def test_check_ins_wait_while_there_is_no_network(tab: Tab, system: System
     assert await desk.status_of(bo) == "confirmed"
 
 
+async def test_a_day_that_could_not_be_read_opens_once_it_can(tab: Tab, system: System) -> None:
+    """The problem is said once, nothing seems to load beside it, and the class opens after another try."""
+    desk = await front_desk(system)
+    await desk.book("Ada King")
+    refusal = {"error": {"code": "service_unavailable", "message": "Not available."}}
+    await tab.page.route("**/classes?*", lambda route: route.fulfill(status=503, json=refusal))
+    await desk.open(tab)
+    await expect(tab.page.locator(".problem")).to_contain_text("Not available.")
+    await expect(tab.page.locator(".skeleton")).to_have_count(0)
+    await tab.page.unroute("**/classes?*")
+    await tab.page.get_by_role("button", name="Try again").click()
+    await expect(check_in(tab, "Ada King")).to_be_visible(timeout=10_000)
+
+
+async def test_one_seat_is_one_seat(tab: Tab, system: System) -> None:
+    """In the words of a class; and the day and the time are in the top bar."""
+    desk = await front_desk(system, seats=2)
+    await desk.open(tab)
+    await tab.page.get_by_role("button", name="One seat fewer").click()
+    await expect(toast(tab)).to_contain_text("Power Yoga has 1 seat.")
+    await expect(tab.page.get_by_role("group", name="Seats")).to_contain_text("1 seat")
+    assert "1 seats" not in await tab.page.locator(".desk-pane").inner_text()
+    await expect(tab.page.locator(".today-clock")).to_have_text(re.compile(r"^\w{3} \d+ \w{3,4} · 12:\d\d$"))
+
+
 async def test_another_tablet_sees_it(tab: Tab, browser: Browser, system: System) -> None:
     """Without a reload, and without a button for it."""
     desk = await front_desk(system)

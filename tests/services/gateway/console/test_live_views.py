@@ -101,6 +101,8 @@ async def test_a_recovery_says_how_much_it_is_and_how_far_it_has_come(tab: Tab, 
         await dialog.get_by_role("button", name="Since…").click()
         await dialog.get_by_label("Since (").fill("2020-01-01T00:00")
         await dialog.get_by_label("Since (").blur()
+        # In the zone of the page, which is not the browser's.
+        await expect(dialog).to_contain_text("since Wed 1 Jan 2020 00:00 (America/New York)")
         counted = dialog.locator("strong")
         await expect(counted).to_have_text(re.compile(r"^\d,?\d+$"))
         assert int((await counted.inner_text()).replace(",", "")) >= missed

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from datetime import UTC, datetime, timedelta
 
 from playwright.async_api import Browser, Route, expect
 
@@ -17,7 +18,7 @@ from tests.harness.console_pages import (
 )
 from tests.harness.eventually import eventually
 from tests.harness.front_desk import front_desk
-from tests.harness.receiver import answering, ok, receiving
+from tests.harness.receiver import answering, receiving
 from tests.harness.system import System
 
 pytestmark = SHARED_LOOP
@@ -155,7 +156,7 @@ async def test_a_key_is_made_with_presets_and_shown_once(tab: Tab, system: Syste
 
 
 async def test_a_console_link_is_a_button_of_a_partner(tab: Tab, browser: Browser, system: System) -> None:
-    """It counts down, and opens the partner's console."""
+    """It counts down, and opens the partner's console for an hour."""
     desk = await front_desk(system)
     issued = await system.issue(studio=desk.studio_id, client="Widgets")
     await desk.open(tab, "manager")
@@ -164,7 +165,11 @@ async def test_a_console_link_is_a_button_of_a_partner(tab: Tab, browser: Browse
     await expect(tab.page.get_by_role("timer")).to_contain_text(re.compile(r"valid for \d+:\d\d"))
     url = await tab.page.get_by_label("Link", exact=True).input_value()
     async with new_tab(browser) as partner:
-        await partner.page.goto(url)
+        async with partner.page.expect_response("**/console/session") as signed_in:
+            await partner.page.goto(url)
+        ends = datetime.fromisoformat((await (await signed_in.value).json())["expires_at"])
+        # The link is good for ten minutes, the session for longer.
+        assert ends - datetime.now(UTC) > timedelta(minutes=50)
         await partner.page.wait_for_selector("#nav a[aria-current]")
 
 
@@ -219,26 +224,24 @@ async def test_a_partners_request_is_found_by_its_id(tab: Tab, system: System) -
         await tab.page.keyboard.press("Escape")
 
 
-async def test_failed_deliveries_are_grouped_with_the_reason_they_share(tab: Tab, system: System) -> None:
-    """One retry sends them all; the row changes by itself."""
+async def test_names_are_whole_and_a_key_fits_a_phone(tab: Tab, system: System) -> None:
+    """The studio's name in the top bar, the words of the search; nothing is pushed sideways at 390 px."""
     desk = await front_desk(system)
-    key = await system.key(studio=desk.studio_id)
-    async with receiving() as receiver:
-        receiver.response = answering(500, text="no database")
-        body = {"url": receiver.url, "description": "legacy CRM", "event_types": ["booking.created"]}
-        await system.partner(key).create("/webhook-endpoints", body)
-        await desk.book("Ada King", "Bo Okafor")
-        await receiver.until_count(2)
-        await desk.open(tab, "manager")
-        await tab.show("deliveries")
-        group = tab.page.locator(".group-card")
-        await expect(group).to_contain_text("legacy CRM")
-        await expect(group).to_contain_text("500 no database")
-        await group.locator("a.item").first.click()
-        await expect(tab.page.locator(".pane")).to_contain_text("no database")
-        receiver.response = ok
-        await group.get_by_role("button", name="Retry all 2").click()
-        await expect(tab.page.locator(".side")).to_contain_text("Every delivery has arrived.")
+    issued = await system.issue(studio=desk.studio_id, client="Widgets")
+    await open_operator_console(tab, system)
+    await tab.page.goto(f"{tab.page.url.partition('?')[0]}?studio={desk.studio_id}")
+    for part in (".switcher span", ".find span"):
+        words = tab.page.locator(part)
+        await expect(words).to_be_visible()
+        assert await words.evaluate("e => e.scrollWidth <= e.clientWidth"), part
+    await tab.page.evaluate("hash => { location.hash = hash; }", f"#/partners/{issued['client_id']}")
+    revoke = tab.page.get_by_role("button", name="Revoke test")
+    await expect(revoke).to_be_visible()
+    await tab.page.set_viewport_size({"width": 390, "height": 844})
+    box = await revoke.bounding_box()
+    assert box and box["x"] + box["width"] <= 390
+    for side in ("Width", "Height"):
+        assert await tab.page.evaluate(f"document.documentElement.scroll{side} <= inner{side}"), side
 
 
 async def test_a_file_is_checked_first_and_its_bad_lines_are_shown(tab: Tab, system: System) -> None:

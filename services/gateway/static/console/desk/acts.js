@@ -1,7 +1,7 @@
 // What the desk does in more than one place, and the words for it.
 import { html } from "../vendor/lit.js";
 import { confirm } from "../ui/dialog.js";
-import { words } from "../ui/marks.js";
+import { counted, words } from "../ui/marks.js";
 import { clock } from "../ui/time.js";
 import { failed, toast } from "../ui/toast.js";
 
@@ -9,13 +9,13 @@ export const money = (receipt) => `${receipt.late_fee_amount} ${receipt.late_fee
 // What a member can pay a class with.
 export function has(member) {
   const kind = member.membership_type ? words(member.membership_type).replace(/^./, (first) => first.toUpperCase()) : member.membership_status === "active" ? "Membership" : null;
-  return [kind, member.credits ? `${member.credits} ${member.credits === 1 ? "credit" : "credits"}` : kind ? null : "no credits"].filter(Boolean).join(" · ");
+  return [kind, member.credits ? counted(member.credits, "credit") : kind ? null : "no credits"].filter(Boolean).join(" · ");
 }
 
 export async function cancelBooking(app, booking, row) {
   try {
     const terms = await app.api.get(`/bookings/${booking.id}/cancellation-preview`);
-    const cost = [terms.late_fee_amount && terms.late_fee_status === "assessed" ? `a fee of ${money(terms)}` : null, terms.credits_forfeited ? `${terms.credits_forfeited} credit${terms.credits_forfeited === 1 ? "" : "s"}` : null].filter(Boolean);
+    const cost = [terms.late_fee_amount && terms.late_fee_status === "assessed" ? `a fee of ${money(terms)}` : null, terms.credits_forfeited ? counted(terms.credits_forfeited, "credit") : null].filter(Boolean);
     const text = terms.late_cancel ? `This is a late cancellation: it costs ${cost.join(" and ") || "nothing"}.` : `It is free until ${clock(terms.free_cancel_until)}.${terms.credits_restored ? ` ${terms.credits_restored} credit${terms.credits_restored === 1 ? " comes" : "s come"} back.` : ""}`;
     if (!await confirm(`Cancel ${booking.member_name || "this booking"}?`, html`${row ? `${row.title}, ${clock(row.start_time)}. ` : ""}${text}`, "Cancel booking")) return false;
     await app.api.post(`/bookings/${booking.id}/cancel`, {});

@@ -5,7 +5,7 @@ import { facts, split } from "../ui/detail-pane.js";
 import { confirm, menu, openDialog } from "../ui/dialog.js";
 import { empty, Load, panel, Piece, problem } from "../ui/element.js";
 import { choice, field, search } from "../ui/filter-bar.js";
-import { avatar, icon, pill } from "../ui/marks.js";
+import { avatar, counted, icon, pill } from "../ui/marks.js";
 import { go, href } from "../ui/route.js";
 import { dayAndTime } from "../ui/time.js";
 import { failed, toast } from "../ui/toast.js";
@@ -54,7 +54,7 @@ class Members extends Piece {
     let chosen = products[0], error = null;
     const price = (one) => { const found = one.prices.find((row) => row.default) || one.prices[0]; return found ? `${found.amount} ${found.currency}` : "no price"; };
     const dialog = openDialog(`Record a purchase of ${member.name}`, () => (chosen ? html`<form class="stack" @submit=${async (event) => { event.preventDefault(); try { await this.app.api.post("/purchases", { member_id: member.id, product_id: chosen.id }); dialog.close(); toast(`${chosen.name} is recorded.`); this.one.run(member.id); } catch (refused) { error = refused; dialog.redraw(); } }}>
-      ${field("Product", choice("Product", products.map((one) => [one.id, `${one.name} · ${price(one)}`]), chosen.id, (id) => { chosen = products.find((one) => one.id === id); dialog.redraw(); }))}<p class="note">${price(chosen)}${chosen.credits_granted ? `, grants ${chosen.credits_granted} credits` : ""}. The money is taken at the till, not here.</p>${error ? problem(error) : nothing}<p class="row end"><button class="btn main">Record</button></p></form>` : html`<p class="soft">The studio has no product to sell.</p>`));
+      ${field("Product", choice("Product", products.map((one) => [one.id, `${one.name} · ${price(one)}`]), chosen.id, (id) => { chosen = products.find((one) => one.id === id); dialog.redraw(); }))}<p class="note">${price(chosen)}${chosen.credits_granted ? `, grants ${counted(chosen.credits_granted, "credit")}` : ""}. The money is taken at the till, not here.</p>${error ? problem(error) : nothing}<p class="row end"><button class="btn main">Record</button></p></form>` : html`<p class="soft">The studio has no product to sell.</p>`));
   }
   async erase(member) {
     if (!await confirm(`Erase ${member.name}?`, "Name, email and phone are removed everywhere, also from events. Bookings and purchases stay, without the person. It cannot be undone.", "Erase", { typed: member.name })) return;

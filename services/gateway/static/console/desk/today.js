@@ -1,9 +1,10 @@
 // Today: the classes of the day at the left, the roster of one at the right. A click on a row checks in.
 import { html, nothing, repeat } from "../vendor/lit.js";
+import { redrawShell } from "../ui/app-shell.js";
 import { confirm, menu, openDialog } from "../ui/dialog.js";
 import { empty, Load, panel, Piece, problem, skeleton } from "../ui/element.js";
 import { poll } from "../ui/live.js";
-import { avatar, icon, pill, seats } from "../ui/marks.js";
+import { avatar, counted, icon, pill, seats } from "../ui/marks.js";
 import { href } from "../ui/route.js";
 import { addDays, clock, day, dayName, midnight, relative } from "../ui/time.js";
 import { failed, toast } from "../ui/toast.js";
@@ -11,10 +12,8 @@ import { cancelBooking, cancelClass, has, money } from "./acts.js";
 import { classList, ends, starts } from "./class-list.js";
 import { openWalkIn } from "./walk-in.js";
 
-const GRACE = 5 * 60000; // a class that began a moment ago is still the one people come to
-const REST = 60000;
+const GRACE = 5 * 60000, REST = 60000; // a class that began a moment ago is still the one people come to
 const LEFT = ["cancelled", "expired"];
-export const lateRows = (rows) => rows.filter((row) => row.late_cancel && row.receipt);
 
 class Today extends Piece {
   static properties = { app: {}, route: {}, filter: { state: true } };
@@ -34,7 +33,7 @@ class Today extends Piece {
     window.addEventListener("desk-location", () => { this.day.clear(); this.day.run().then(() => this.open()); }, options);
     window.addEventListener("st-zone", () => { if (this.readIn !== day(Date.now())) this.day.run(); }, options);
     document.addEventListener("keydown", (event) => this.onKey(event), { signal: this.signal, capture: true });
-    const ticking = setInterval(() => this.requestUpdate(), 20000);
+    const ticking = setInterval(() => { this.requestUpdate(); redrawShell(); }, 20000);
     this.signal.addEventListener("abort", () => clearInterval(ticking));
   }
   async readDay() {
@@ -45,7 +44,7 @@ class Today extends Piece {
       api.all("/bookings", { cancelled_since: begin.toISOString() }, 400, options)]);
     const waiting = new Map();
     if (rows.some((row) => row.allow_waitlist && !row.available_count)) for (const one of (await api.all("/waitlist", { status: "waiting" }, 2000, options)).rows) waiting.set(one.class_id, (waiting.get(one.class_id) || 0) + 1);
-    return { today: rows.filter((row) => day(row.start_time) === today), tomorrow: rows.filter((row) => day(row.start_time) !== today), late: lateRows(cancelled), waiting };
+    return { today: rows.filter((row) => day(row.start_time) === today), tomorrow: rows.filter((row) => day(row.start_time) !== today), late: cancelled.filter((row) => row.late_cancel && row.receipt), waiting };
   }
   async readRoster(id) {
     const { api } = this.app, options = { signal: this.signal, quiet: true };
@@ -69,7 +68,11 @@ class Today extends Piece {
     this.roster.clear();
     if (id) this.roster.run(id).then(async () => { await this.updateComplete; if (focus && !document.activeElement?.closest("input, dialog, .rail")) this.rows[0]?.focus({ preventScroll: true }); });
   }
-  willUpdate(changed) { if (changed.has("route") && this.day?.value) this.open({ focus: Boolean(this.route.parts[0]) }); }
+  // By the address; or as soon as there is a day, after a first try that failed.
+  willUpdate(changed) {
+    const moved = changed.has("route");
+    if (this.day?.value && (moved || !this.shownId)) this.open({ focus: !moved || Boolean(this.route.parts[0]) });
+  }
   async refresh() {
     const mark = () => JSON.stringify([this.roster.value?.people.map((one) => [one.id, one.status]), this.day.value?.today.map((row) => [row.id, row.booked_count, row.capacity, row.status]), this.day.value?.late.length]);
     const before = mark();
@@ -128,7 +131,7 @@ class Today extends Piece {
     } else if (!typing && box && /^[\p{L}]$/u.test(event.key)) { event.stopPropagation(); event.preventDefault(); this.filter += event.key; box.focus(); }
   }
   async act(step) { try { return await step(); } catch (error) { failed(error); return null; } finally { this.day.run(); this.nudge(true); } }
-  setCapacity(row, capacity) { return this.act(async () => { const now = await this.app.api.patch(`/classes/${row.id}`, { capacity }); this.roster.value.row = now; this.day.value.today = this.day.value.today.map((one) => (one.id === now.id ? now : one)); toast(`${row.title} has ${capacity} seats.`); }); }
+  setCapacity(row, capacity) { return this.act(async () => { const now = await this.app.api.patch(`/classes/${row.id}`, { capacity }); this.roster.value.row = now; this.day.value.today = this.day.value.today.map((one) => (one.id === now.id ? now : one)); toast(`${row.title} has ${counted(capacity, "seat")}.`); }); }
   async promote(one, row) {
     const full = row.available_count <= 0;
     if (full && !await confirm(`Raise to ${row.capacity + 1} seats?`, `${row.title} is full. ${one.member_name} gets a seat more.`, `Raise to ${row.capacity + 1} and promote`, { danger: false })) return;
@@ -168,7 +171,7 @@ class Today extends Piece {
     const late = (this.day.value?.late || []).filter((one) => one.class_id === row.id), gone = row.status === "cancelled", free = Math.max(0, row.available_count), taken = seated.length;
     const { rooms, instructors } = this.lists.value || {}, began = starts(row) <= now;
     return html`<div class="desk-head"><div class="grow"><h1>${row.title} ${gone ? pill("cancelled") : nothing}</h1><p class="soft">${day(row.start_time) === day(now) ? "" : `${dayName(row.start_time)} · `}${clock(row.start_time)} – ${clock(row.end_time)}${rooms?.get(row.room_id) ? ` · ${rooms.get(row.room_id).name}` : ""}${instructors?.get(row.instructor_id) ? ` · with ${instructors.get(row.instructor_id).name}` : ""}</p></div>
-        ${gone ? nothing : html`<div class="row acts-right"><div class="stepper" role="group" aria-label="Seats"><button aria-label="One seat fewer" ?disabled=${row.capacity <= taken} @click=${() => this.setCapacity(row, row.capacity - 1)}>−</button><span>${row.capacity} seats</span><button aria-label="One seat more" @click=${() => this.setCapacity(row, row.capacity + 1)}>+</button></div>
+        ${gone ? nothing : html`<div class="row acts-right"><div class="stepper" role="group" aria-label="Seats"><button aria-label="One seat fewer" ?disabled=${row.capacity <= taken} @click=${() => this.setCapacity(row, row.capacity - 1)}>−</button><span>${counted(row.capacity, "seat")}</span><button aria-label="One seat more" @click=${() => this.setCapacity(row, row.capacity + 1)}>+</button></div>
         <button class="btn main" @click=${() => openWalkIn(app, row, () => this.act(() => {}))}>${icon("plus")}Walk-in</button>${menu("More for this class", [["Open in week", () => { location.hash = href("week", [], { day: day(row.start_time), class: row.id }); }], ["Cancel class…", () => cancelClass(app, row).then((did) => did && this.act(() => {})), true]])}</div>`}</div>
       <p class="row meter-line"><span class="seat-meter">${seats(taken, row.capacity, inside.length)}</span><span class="soft">${inside.length} of ${taken} in · ${free} free${holding.length ? ` · ${holding.length} held` : ""}${waiting.length ? ` · ${waiting.length} waiting` : ""}</span><span class="grow"></span>
         <label class="search roster-filter ${taken > 6 || this.filter ? "" : "gone"}">${icon("search")}<span class="gone">Filter the roster</span><input type="search" data-search placeholder="Filter" autocomplete="off" tabindex=${taken > 6 || this.filter ? "0" : "-1"} .value=${this.filter} @input=${(event) => { this.filter = event.target.value; }}></label></p>
@@ -181,12 +184,17 @@ class Today extends Piece {
       ${late.length ? html`<h2 class="over-line">Late cancels</h2><ul class="roster" aria-label="Late cancels">${late.map((one) => html`<li class="person-row"><div class="person">${avatar(one.member_name, one.member_id)}<span class="who"><span class="row tight"><strong>${one.member_name}</strong><span class="pill warn">${clock(one.receipt.cancelled_at)} · late</span></span><small>${[one.receipt.late_fee_amount ? `${money(one.receipt)} ${one.receipt.late_fee_status === "waived" ? "waived" : "fee"}` : "no fee", one.receipt.credits_forfeited ? `${one.receipt.credits_forfeited} credit${one.receipt.credits_forfeited === 1 ? "" : "s"} forfeited` : null].filter(Boolean).join(" · ")}</small></span>
         ${app.manager && one.receipt.late_fee_status === "assessed" ? html`<button class="btn" aria-label="Waive the fee of ${one.member_name}" @click=${() => this.waive(one)}>Waive…</button>` : nothing}</div></li>`)}</ul>` : nothing}`;
   }
+  right() {
+    if (this.shownId) return this.pane();
+    if (!this.day.value) return this.day.error ? nothing : skeleton(8); // what is wrong is said at the left
+    return empty("No class is left today.", html`<a class="btn" href=${href("week")}>Open the week</a>`);
+  }
   render() {
     const { attendance } = this.app, waits = attendance.waiting.length, since = attendance.offlineSince;
     const banner = since ? html`<p class="stale offline" role="status">Offline since ${clock(since)}. You see the last data${waits ? `; ${waits} ${waits === 1 ? "change waits" : "changes wait"} and will be sent` : ""}.</p>` : nothing;
     const { value } = this.day;
     return html`<div class="desk ${this.route.parts[0] ? "open" : ""}"><section class="desk-side">${value ? html`${this.day.error && !since ? html`<p class="stale" role="status">Paused: ${this.day.error.message}</p>` : nothing}${classList({ value, rooms: this.lists.value?.rooms, chosen: this.shownId })}` : panel(this.day, () => nothing)}</section>
-      <section class="pane desk-pane" tabindex="-1" aria-label="Roster">${banner}${this.route.parts[0] ? html`<a class="back only-phone" data-close href=${href("today")}>${icon("left")}Today</a>` : nothing}${value && !this.shownId ? empty("No class is left today.", html`<a class="btn" href=${href("week")}>Open the week</a>`) : this.pane()}</section></div>`;
+      <section class="pane desk-pane" tabindex="-1" aria-label="Roster">${banner}${this.route.parts[0] ? html`<a class="back only-phone" data-close href=${href("today")}>${icon("left")}Today</a>` : nothing}${this.right()}</section></div>`;
   }
 }
 customElements.define("desk-today", Today);

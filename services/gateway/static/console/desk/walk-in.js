@@ -3,7 +3,7 @@ import { html, nothing } from "../vendor/lit.js";
 import { openDialog } from "../ui/dialog.js";
 import { problem, skeleton } from "../ui/element.js";
 import { choice, field } from "../ui/filter-bar.js";
-import { avatar, icon, pill } from "../ui/marks.js";
+import { avatar, counted, icon, pill } from "../ui/marks.js";
 import { clock } from "../ui/time.js";
 import { toast } from "../ui/toast.js";
 import { has } from "./acts.js";
@@ -54,7 +54,7 @@ export function openWalkIn(app, row, done) {
   const actions = () => html`<p class="row end">${full
     ? html`<button class="btn" ?disabled=${busy || !ready() || !row.allow_waitlist} @click=${() => book({ join_waitlist: true }, (name) => `${name} waits for ${row.title}.`)}>Add to waitlist</button>${app.manager ? html`<button class="btn main" ?disabled=${busy || !ready()} @click=${() => book({ override_capacity: true, check_in: true }, (name) => `${name} is in. ${row.title} has ${row.capacity + 1} seats.`)}>Raise capacity to ${row.capacity + 1}</button>` : nothing}`
     : html`<button class="btn" ?disabled=${busy || !ready()} @click=${() => book({}, (name) => `${name} is booked.`)}>Only book</button><button class="btn main" data-go ?disabled=${busy || !ready()} @click=${() => book({ check_in: true }, (name) => `${name} is in.`)}>Book and check in</button>`}</p>`;
-  const dialog = openDialog(`Walk-in: ${row.title}`, () => html`<p class="soft">${clock(row.start_time)} · ${full ? html`<strong>full</strong>, ${row.capacity} seats` : `${row.available_count} of ${row.capacity} free`}</p>
+  const dialog = openDialog(`Walk-in: ${row.title}`, () => html`<p class="soft">${clock(row.start_time)} · ${full ? html`<strong>full</strong>, ${counted(row.capacity, "seat")}` : `${row.available_count} of ${row.capacity} free`}</p>
     ${member ? html`<div class="pick-row chosen">${avatar(member.name, member.id)}<span class="grow"><strong>${member.name}</strong> <small>${member.email || ""}</small></span><button class="link" @click=${() => { member = null; error = null; dialog.redraw(); dialog.querySelector("input")?.focus(); }}>Change</button></div>
         <p class="note">Pays with: <strong>${has(member)}</strong>${member.suspended ? html` ${pill("suspended", "bad")}` : nothing}${member.credits || member.membership_type ? nothing : ". Record a purchase first if the class costs a credit."}</p>`
       : fresh ? html`<form class="stack" @submit=${(event) => event.preventDefault()}>${field("First name", html`<input required .value=${fresh.first_name} @input=${set("first_name")}>`)}${field("Last name", html`<input required .value=${fresh.last_name} @input=${set("last_name")}>`)}${field("Email", html`<input type="email" required .value=${fresh.email} @input=${set("email")}>`)}</form><p><button class="link" @click=${() => { fresh = null; dialog.redraw(); }}>Find a member instead</button></p>`

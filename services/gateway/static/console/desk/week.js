@@ -6,20 +6,14 @@ import { openDialog } from "../ui/dialog.js";
 import { problem } from "../ui/element.js";
 import { choice, field } from "../ui/filter-bar.js";
 import { poll } from "../ui/live.js";
-import { avatar, icon, pill, seats } from "../ui/marks.js";
+import { avatar, counted, icon, pill, seats } from "../ui/marks.js";
 import { href } from "../ui/route.js";
-import { addDays, clock, day, dayName, midnight, minutesOfDay } from "../ui/time.js";
+import { addDays, clock, day, dayName, instant } from "../ui/time.js";
 import { failed, toast } from "../ui/toast.js";
 import { Schedule } from "../partner/schedule.js";
 import { cancelClass } from "./acts.js";
 
 const two = (number) => String(number).padStart(2, "0");
-const minutes = (text) => Number(text.slice(0, 2)) * 60 + Number(text.slice(3));
-// A time of a day in the chosen zone; a clock change in the night moves it, so it is set right once.
-function instant(date, minute) {
-  const guess = new Date(midnight(date).getTime() + minute * 60000), off = minutesOfDay(guess) - minute;
-  return new Date(guess.getTime() - off * 60000);
-}
 
 // The sheet for a new class or a change of one. `given` is a class, or what is known of a new one.
 export function classSheet(app, lists, given, done) {
@@ -35,7 +29,8 @@ export function classSheet(app, lists, given, done) {
     busy = true; error = null; dialog.redraw();
     const room = lists.rooms.get(form.room_id);
     const body = (date) => ({ title: form.title, class_type_id: form.class_type_id || null, instructor_id: form.instructor_id || null, room_id: form.room_id || null, location_id: room?.location_id || row?.location_id || app.location || null,
-      start_time: instant(date, minutes(form.at)).toISOString(), end_time: new Date(instant(date, minutes(form.at)).getTime() + form.lasts * 60000).toISOString(), capacity: form.capacity });
+      start_time: instant(date, form.at).toISOString(), capacity: form.capacity,
+      end_time: new Date(instant(date, form.at).getTime() + form.lasts * 60000).toISOString() });
     try {
       if (row) await app.api.patch(`/classes/${row.id}`, body(form.date));
       else for (let week = 0; week < form.weeks; week += 1) await app.api.post("/classes", { ...body(addDays(form.date, week * 7)), allow_waitlist: true });
@@ -73,7 +68,7 @@ class Week extends Schedule {
     const waited = this.one.value.bookings.filter((one) => one.status === "waitlisted").length;
     try { await this.app.api.patch(`/classes/${row.id}`, { capacity }); await Promise.all([this.classes.run(), this.one.run(row.id)]); } catch (error) { return failed(error); }
     const got = waited - this.one.value.bookings.filter((one) => one.status === "waitlisted").length;
-    toast(`${row.title} has ${capacity} seats.${got > 0 ? ` ${got} from the waitlist got one.` : ""}`);
+    toast(`${row.title} has ${counted(capacity, "seat")}.${got > 0 ? ` ${got} from the waitlist got one.` : ""}`);
   }
   detail({ row, bookings }) {
     const { rooms, instructors, locations } = this.lists.value || { rooms: new Map(), instructors: new Map(), locations: [] };
@@ -81,7 +76,7 @@ class Week extends Schedule {
     const gone = row.status === "cancelled", person = (one, rest) => html`<li>${avatar(one.member_name, one.member_id)}<a class="grow plain" href=${href("members", [one.member_id])}>${one.member_name}</a>${rest}</li>`;
     return html`<h1>${row.title} ${gone ? pill("cancelled") : nothing}</h1><p class="soft">${dayName(row.start_time)} · ${clock(row.start_time)} – ${clock(row.end_time)}</p>
       ${gone ? nothing : html`<p class="row acts"><a class="btn main" href=${href("today", [row.id])}>Check in</a><button class="btn" @click=${() => classSheet(this.app, this.lists.value, row, () => this.again())}>Change</button><button class="btn danger" @click=${async () => { if (await cancelClass(this.app, row)) this.again(); }}>Cancel class…</button></p>
-      <div class="row"><div class="stepper" role="group" aria-label="Seats"><button aria-label="One seat fewer" ?disabled=${row.capacity <= inside.length} @click=${() => this.seats(row, row.capacity - 1)}>−</button><span>${row.capacity} seats</span><button aria-label="One seat more" @click=${() => this.seats(row, row.capacity + 1)}>+</button></div><span class="soft">${row.booked_count} taken · ${row.available_count} free</span></div>`}
+      <div class="row"><div class="stepper" role="group" aria-label="Seats"><button aria-label="One seat fewer" ?disabled=${row.capacity <= inside.length} @click=${() => this.seats(row, row.capacity - 1)}>−</button><span>${counted(row.capacity, "seat")}</span><button aria-label="One seat more" @click=${() => this.seats(row, row.capacity + 1)}>+</button></div><span class="soft">${row.booked_count} taken · ${row.available_count} free</span></div>`}
       <p class="meter-line">${seats(row.booked_count, row.capacity)}</p>
       ${facts([["Room", rooms.get(row.room_id)?.name], ["With", instructors.get(row.instructor_id)?.name], ["Location", locations.find((one) => one.id === row.location_id)?.name], ["Class", copyChip(row.id, "class's id")]])}
       <h2 class="over-line">Roster ${inside.length}</h2>${inside.length ? html`<ul class="people">${inside.map((one) => person(one, one.status === "confirmed" ? nothing : pill(one.status)))}</ul>` : html`<p class="note">Nobody has booked.</p>`}

@@ -6,21 +6,21 @@ import { openDialog } from "../ui/dialog.js";
 import { empty, Load, panel, Piece, problem } from "../ui/element.js";
 import { chips, choice, field } from "../ui/filter-bar.js";
 import { poll } from "../ui/live.js";
-import { dot, meter, pill } from "../ui/marks.js";
+import { counted, dot, meter, pill } from "../ui/marks.js";
 import { go, href, withQuery } from "../ui/route.js";
-import { clock, dayAndTime, lasting, relative } from "../ui/time.js";
+import { dayAndTime, relative } from "../ui/time.js";
 import { timeline } from "../ui/timeline.js";
 import { failed, toast } from "../ui/toast.js";
 import { errorText, healthFigures, healthWord, pausedPill, readHealth } from "../partner/endpoints.js";
-import { whereOf } from "../partner/sentences.js";
-import "../ui/json-tree.js";
+import { attemptBoxes, attemptSteps, TRIES } from "../partner/attempts.js";
+import { outcomeOf } from "../partner/outcomes.js";
+import { sentence, whereOf } from "../partner/sentences.js";
 import "../ui/rel-time.js";
 
 const MOST = 200, LATE = 30000;
 const nameOf = (endpoint) => (endpoint ? endpoint.description || whereOf(endpoint.url) : "An endpoint that is gone");
 const answerOf = (row) => errorText(row.attempts.at(-1)) || "not tried yet";
 const stuck = (row) => row.status === "dead" || (row.status === "pending" && (row.attempt_count > 0 || Date.now() - new Date(row.created_at) > LATE));
-const parsed = (text) => { try { const value = JSON.parse(text); return typeof value === "object" ? value : null; } catch { return null; } };
 // The reason that most of them share.
 function shared(rows) {
   const times = new Map();
@@ -35,8 +35,18 @@ class Deliveries extends Piece {
     this.busy = new Set();
     this.open = new Set();
     this.rows = new Load(this, () => this.read());
+    // With the headers of its attempts, and with its event: what the partner sees of it, too.
+    this.one = new Load(this, (id) => this.app.api.get(`/webhook-deliveries/${encodeURIComponent(id)}`, {}, { signal: this.signal, quiet: true }));
+    this.event = new Load(this, (id) => this.app.api.get(`/events/${id}`, {}, { signal: this.signal, quiet: true }));
     this.rows.run();
-    this.nudge = poll(async () => { const before = JSON.stringify(this.rows.value?.rows.map((row) => [row.id, row.status, row.attempt_count])); await this.rows.run(); return before !== JSON.stringify(this.rows.value?.rows.map((row) => [row.id, row.status, row.attempt_count])); }, this.signal, { fast: 4, slow: 60 });
+    const mark = () => JSON.stringify(this.rows.value?.rows.map((row) => [row.id, row.status, row.attempt_count]));
+    this.nudge = poll(async () => {
+      const before = mark();
+      await this.rows.run();
+      const row = this.rows.value?.rows.find((one) => one.id === this.shownId), shown = this.one.value;
+      if (row && shown && (row.attempt_count !== shown.attempt_count || row.status !== shown.status)) this.one.run(row.id);
+      return before !== mark();
+    }, this.signal, { fast: 4, slow: 60 });
   }
   get all() { return this.route.query.show === "all"; }
   async read() {
@@ -54,6 +64,11 @@ class Deliveries extends Piece {
     const wanted = JSON.stringify([this.route.query.show, this.route.query.endpoint]);
     if (this.wanted !== undefined && wanted !== this.wanted) { this.rows.clear(); this.rows.run(); }
     this.wanted = wanted;
+    const [id] = this.route.parts;
+    if (id === this.shownId) return;
+    this.shownId = id;
+    for (const load of [this.one, this.event]) load.clear();
+    if (id) this.one.run(id).then((row) => row && row.id === this.shownId && this.event.run(row.event_id));
   }
   get groups() { return [...Map.groupBy(this.rows.value.rows.filter((row) => this.all || stuck(row)), (row) => row.endpoint_id)].map(([id, rows]) => ({ id, rows, endpoint: this.rows.value.endpoints.get(id) })); }
   async retry(rows) {
@@ -67,26 +82,55 @@ class Deliveries extends Piece {
     setTimeout(() => this.nudge(true), 800);
   }
   recover({ id, endpoint, rows }) {
-    const first = rows.at(-1)?.created_at, options = [["1", "The last hour"], ...(first ? [["first", `Since it failed (${dayAndTime(first)})`]] : []), ["24", "The last 24 hours"], ["168", "The last 7 days"]];
+    const { api } = this.app, at = `/webhook-endpoints/${id}`, quiet = { quiet: true }, first = rows.at(-1)?.created_at;
+    const failing = first ? [["first", `Since it failed (${dayAndTime(first)})`]] : [];
+    const options = [["1", "The last hour"], ...failing, ["24", "The last 24 hours"], ["168", "The last 7 days"]];
     let since = first ? "first" : "1", running = null, error = null, over = false, missed = null;
     const from = () => (since === "first" ? first : new Date(Date.now() - Number(since) * 3600000).toISOString());
-    const count = async () => { missed = null; dialog.redraw(); try { missed = await this.app.api.get(`/webhook-endpoints/${id}/missed-events`, { since: from() }, { quiet: true }); } catch (refused) { error = refused; } dialog.redraw(); };
+    const count = async () => {
+      missed = error = null;
+      dialog.redraw();
+      try { missed = await api.get(`${at}/missed-events`, { since: from() }, quiet); } catch (refused) { error = refused; }
+      dialog.redraw();
+    };
     const begin = async () => {
       error = null;
       try {
-        running = await this.app.api.post(`/webhook-endpoints/${id}/recover`, { since: from() });
+        running = await api.post(`${at}/recover`, { since: from() });
         dialog.redraw();
-        while (running.status === "running" && !over) { await new Promise((done) => setTimeout(done, 800)); running = await this.app.api.get(`/webhook-endpoints/${id}/recoveries/${running.id}`, {}, { quiet: true }); dialog.redraw(); }
+        while (running.status === "running" && !over) {
+          await new Promise((done) => setTimeout(done, 800));
+          running = await api.get(`${at}/recoveries/${running.id}`, {}, quiet);
+          dialog.redraw();
+        }
         this.nudge(true);
       } catch (refused) { error = refused; dialog.redraw(); }
     };
-    const dialog = openDialog(`Recover ${nameOf(endpoint)}`, () => html`<p class="soft">Sends what the endpoint should have received since then and has not.</p>${running ? html`<p role="status">${running.status === "done" ? "Done" : "Running"}: ${running.offered} ${running.offered === 1 ? "event" : "events"} offered.</p>${meter(running.status === "done" ? 1 : running.offered, running.status === "done" ? 1 : Math.max(running.offered, missed?.count || 1), "Progress")}<p class="row end"><button class="btn" @click=${() => dialog.close()}>${running.status === "done" ? "Close" : "Stop watching"}</button></p>` : html`${field("From", choice("From", options, since, (value) => { since = value; count(); }))}<p class="note" role="status">${missed ? `${missed.complete ? "" : "At least "}${missed.count.toLocaleString("en")} ${missed.count === 1 ? "event" : "events"} would be sent.` : "Counting…"}</p>${error ? problem(error) : nothing}<p class="row end"><button class="btn main" ?disabled=${missed?.count === 0} @click=${begin}>Recover</button></p>`}`, { onclose: () => { over = true; } });
+    const progress = () => {
+      const done = running.status === "done", most = Math.max(running.offered, missed?.count || 1);
+      return html`<p role="status">${done ? "Done" : "Running"}: ${counted(running.offered, "event")} offered.</p>
+        ${meter(done ? 1 : running.offered, done ? 1 : most, "Progress")}${error ? problem(error) : nothing}
+        <p class="row end"><button class="btn" @click=${() => dialog.close()}>${done ? "Close" : "Stop watching"}</button></p>`;
+    };
+    const told = () => (missed ? `${missed.complete ? "" : "At least "}${counted(missed.count, "event")} would be sent.` : "Counting…");
+    const form = () => html`${field("From", choice("From", options, since, (value) => { since = value; count(); }))}
+      ${error ? problem(error, count) : html`<p class="note" role="status">${told()}</p>`}
+      <p class="row end"><button class="btn main" ?disabled=${missed?.count === 0} @click=${begin}>Recover</button></p>`;
+    const dialog = openDialog(`Recover ${nameOf(endpoint)}`, () => html`
+      <p class="soft">Sends what the endpoint should have received since then and has not.</p>${running ? progress() : form()}`,
+      { onclose: () => { over = true; } });
     count();
   }
   item(row) {
-    const kind = row.status === "pending" && row.attempt_count ? "bad" : row.status;
-    return html`<li><a class="item" href=${href("deliveries", [row.id], this.route.query)} aria-current=${row.id === this.route.parts[0] ? "true" : nothing} @click=${() => setTimeout(() => document.querySelector(".pane")?.focus({ preventScroll: true }), 60)}>${this.busy.has(row.id) ? html`<span class="spin" role="img" aria-label="sending"></span>` : dot(kind, row.status === "pending" && row.attempt_count ? "failing" : row.status)}<span class="one"><code>${row.event_type}</code></span><span class="right">${row.attempts.length ? pill(row.attempts.at(-1).response_status ?? "no answer", row.attempts.at(-1).response_status ? undefined : "bad") : pill("—", "warn")}</span>
-      <span class="one two faint">${row.status === "pending" && row.next_attempt_at && new Date(row.next_attempt_at) > Date.now() ? html`next <st-time .at=${row.next_attempt_at}></st-time>` : row.status}</span><span class="right two faint">${row.attempt_count}/10 · <st-time .at=${row.created_at}></st-time></span></a></li>`;
+    const last = row.attempts.at(-1), answer = last ? pill(last.response_status ?? "no answer", last.response_status ? undefined : "bad") : pill("—", "warn");
+    const ahead = row.status === "pending" && row.next_attempt_at && new Date(row.next_attempt_at) > Date.now();
+    const mark = this.busy.has(row.id) ? html`<span class="spin" role="img" aria-label="sending"></span>` : dot(outcomeOf(row));
+    const opened = () => setTimeout(() => document.querySelector(".pane")?.focus({ preventScroll: true }), 60);
+    return html`<li><a class="item" href=${href("deliveries", [row.id], { ...this.route.query, attempt: "" })}
+      aria-current=${row.id === this.route.parts[0] ? "true" : nothing} @click=${opened}>
+      ${mark}<span class="one"><code>${row.event_type}</code></span><span class="right">${answer}</span>
+      <span class="one two faint">${ahead ? html`next <st-time .at=${row.next_attempt_at}></st-time>` : outcomeOf(row)}</span>
+      <span class="right two faint">${row.attempt_count}/${TRIES} · <st-time .at=${row.created_at}></st-time></span></a></li>`;
   }
   group(one) {
     const { id, rows, endpoint } = one, waits = rows.filter(stuck), open = this.open.has(id) || rows.some((row) => row.id === this.route.parts[0]) || Boolean(this.route.query.endpoint) || this.groups.length === 1;
@@ -103,17 +147,23 @@ class Deliveries extends Piece {
       <div class="scroll">${panel(this.rows, () => repeat(this.groups, (one) => one.id, (one) => this.group(one)), { isEmpty: () => !this.groups.length, empty: this.all ? empty("Nothing was sent yet.") : empty(html`<strong class="good">●</strong> Every delivery has arrived.`, html`<button class="btn" @click=${() => pick("all")}>Show all deliveries</button>`), lines: 8 })}</div>`;
   }
   detail(row) {
-    const endpoint = this.rows.value.endpoints.get(row.endpoint_id), n = Number(this.route.query.attempt) || row.attempts.length, attempt = row.attempts[n - 1], body = attempt && parsed(attempt.response_body);
-    const steps = row.attempts.map((one, at) => ({ kind: one.response_status >= 200 && one.response_status < 300 ? "good" : "bad", text: at ? `+${lasting(new Date(one.at) - new Date(row.attempts[at - 1].at))}` : clock(one.at), title: `Attempt ${at + 1}: ${one.response_status ?? one.error}`, to: withQuery(this.route, { attempt: at + 1 }), current: at + 1 === n }));
-    if (row.status === "pending") steps.push({ kind: "next", text: row.next_attempt_at ? relative(row.next_attempt_at) : "soon", title: "The next attempt" });
-    return html`<h1>${row.event_type}</h1><p class="soft row">${dot(row.status)} ${row.status} · <st-time .at=${row.created_at}></st-time> ${copyChip(row.id, "delivery's id")}</p><p class="row acts"><button class="btn main" ?disabled=${this.busy.has(row.id)} @click=${() => this.retry([row])}>Retry now</button></p>
-      ${facts([["Endpoint", html`${nameOf(endpoint)} <span class="soft mono">${endpoint ? whereOf(endpoint.url) : ""}</span>`], ["Event", copyChip(row.event_id, "event's id")], ["Number", row.sequence]])}
-      <h2 class="over-line">Attempts</h2>${timeline("Attempts", steps)}
-      ${attempt ? html`<h2 class="over-line">Attempt ${n} · ${attempt.response_status ?? "no answer"} · ${attempt.duration_ms} ms</h2>${attempt.response_status === null ? html`<p class="problem flat">${attempt.error || "There was no answer."}</p>` : body ? html`<st-json .value=${body} label="Response body"></st-json>` : html`<pre class="code" tabindex="0">${attempt.response_body || "(empty)"}</pre>`}` : html`<p class="note">Not tried yet.</p>`}`;
+    const endpoint = this.rows.value?.endpoints.get(row.endpoint_id), event = this.event.value, outcome = outcomeOf(row);
+    const retry = async () => { await this.retry([row]); this.one.run(row.id); };
+    return html`<h1>${event ? sentence(event, this.app.names) : row.event_type}</h1>
+      <p class="soft row">${dot(outcome)} ${outcome} · <st-time .at=${row.created_at}></st-time> ${copyChip(row.id, "delivery's id")}</p>
+      <p class="row acts"><button class="btn ${row.status === "succeeded" ? "" : "main"}" ?disabled=${this.busy.has(row.id)}
+        @click=${retry}>${row.status === "succeeded" ? "Send again" : "Retry now"}</button></p>
+      ${facts([
+        ["Endpoint", html`${nameOf(endpoint)} <span class="soft mono">${endpoint ? whereOf(endpoint.url) : ""}</span>`],
+        ["Event", html`<code>${row.event_type}</code>${event ? ` #${event.sequence}` : ""} ${copyChip(row.event_id, "event's id")}`],
+        ["Number", row.sequence]])}
+      <h2 class="over-line">Attempts</h2>${timeline("Attempts", attemptSteps(row, this.route))}
+      ${attemptBoxes(row, this.route, endpoint?.url, event)}`;
   }
   render() {
-    const [id] = this.route.parts, row = this.rows.value?.rows.find((one) => one.id === id);
-    return split({ side: this.side(), label: "Delivery", close: href("deliveries", [], this.route.query), pane: id ? (row ? this.detail(row) : this.rows.value ? empty("This delivery is no longer among those shown.") : panel(this.rows, () => nothing)) : null, hint: html`<p>Choose a delivery to see what the partner's server answered.</p>` });
+    const [id] = this.route.parts, hint = html`<p>Choose a delivery to see what the partner's server answered.</p>`;
+    return split({ side: this.side(), label: "Delivery", close: href("deliveries", [], { ...this.route.query, attempt: "" }),
+      pane: id ? panel(this.one, (row) => this.detail(row)) : null, hint });
   }
 }
 customElements.define("ops-deliveries", Deliveries);

@@ -1,7 +1,12 @@
-// Whatever was typed into the palette: a member's name, email or phone, or a pasted id of a request, booking, class, member or client.
+// Whatever was typed into the palette: a member's name, email or phone, or a pasted id
+// of a request, booking, class, member, delivery, event or client.
+import { html } from "../vendor/lit.js";
+import { openDialog } from "../ui/dialog.js";
 import { href } from "../ui/route.js";
 import { dayAndTime } from "../ui/time.js";
 import { has } from "../desk/acts.js";
+import { sentence } from "../partner/sentences.js";
+import "../ui/json-tree.js";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export async function lookup(app, text) {
@@ -13,11 +18,19 @@ export async function lookup(app, text) {
   if (studio && UUID.test(text)) {
     ask(api.get(`/members/${one}`, {}, quiet), person);
     ask(api.get(`/classes/${one}`, {}, quiet), (row) => classEntry(row));
+    if (manager) {
+      ask(api.get(`/webhook-deliveries/${one}`, {}, quiet), (row) => ({ text: `Delivery of ${row.event_type}, ${row.status}`, hint: "delivery", icon: "deliveries", to: href("deliveries", [row.id]) }));
+      ask(api.get(`/events/${one}`, {}, quiet), (row) => ({ text: sentence(row, app.names), hint: row.type, icon: "events", run: () => showEvent(app, row) }));
+    }
     ask(api.get(`/bookings/${one}`, {}, quiet).then(async (row) => classEntry(await api.get(`/classes/${row.class_id}`, {}, quiet), `booking, ${row.status}`)), (row) => row);
   } else if (studio) ask(api.get("/members", { q: text, limit: 6 }, quiet), ({ data }) => data.map(person));
   if (manager && studio) ask(root.get("/clients", { studio: studio.id }, quiet), ({ data }) => data.filter((row) => row.id === text || row.name.toLowerCase().includes(text.toLowerCase())).slice(0, 4).map((row) => ({ text: row.name, hint: "partner", icon: "partners", to: href("partners", [row.id]) })));
   found.push(Promise.resolve(app.studios.filter((row) => row !== studio && row.name.toLowerCase().includes(text.toLowerCase())).slice(0, 4).map((row) => ({ text: row.name, hint: "studio", icon: "studios", run: () => app.choose(row) }))));
   return (await Promise.all(found)).flat().filter(Boolean);
+}
+function showEvent(app, event) {
+  openDialog(sentence(event, app.names), () => html`<p class="soft"><code>${event.type}</code> #${event.sequence}</p>
+    <st-json .value=${event} label="Event"></st-json>`, { wide: true });
 }
 // A request may be of another studio than the one that is worked on.
 function openRequest(app, row) {

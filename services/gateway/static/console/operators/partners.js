@@ -6,17 +6,19 @@ import { confirm, openDialog } from "../ui/dialog.js";
 import { empty, Load, panel, Piece } from "../ui/element.js";
 import { chips, field, search } from "../ui/filter-bar.js";
 import { poll } from "../ui/live.js";
-import { dot, icon, kindOf, meter, method, pill } from "../ui/marks.js";
+import { counted, dot, icon, kindOf, meter, method, pill } from "../ui/marks.js";
 import { go, href, withQuery } from "../ui/route.js";
 import { lasting } from "../ui/time.js";
 import { failed, toast } from "../ui/toast.js";
 import { readHealth } from "../partner/endpoints.js";
+import { adviceFor, meansOf } from "../partner/reference.js";
 import { whereOf } from "../partner/sentences.js";
 import { keySheet, scopeText, showSecret } from "./keys.js";
 import "../ui/charts.js";
 import "../ui/data-list.js";
 import "../ui/rel-time.js";
 
+const LINK = 600000; // a link is good for ten minutes, the session that it opens for longer
 const live = (key) => !key.revoked_at && (!key.expires_at || new Date(key.expires_at) > Date.now());
 const keyState = (key) => (key.revoked_at ? "revoked" : live(key) ? "live" : "expired");
 // Bars and figures of a client's requests.
@@ -34,7 +36,7 @@ async function readAll(app, signal) {
 }
 const lastUsed = (client) => client.keys.map((key) => key.last_used_at).filter(Boolean).sort().at(-1);
 const bars = (value, height = 40) => html`<st-bars .points=${value.points} .kinds=${["good", "warn", "bad"]} .names=${["ok", "4xx", "5xx"]} label="Requests" height=${height}></st-bars>`;
-const figures = (value) => html`${value.total.toLocaleString("en")} requests · ${value.errors.toFixed(1)} % errors${value.p95 === null ? "" : ` · p95 ${lasting(value.p95)}`}`;
+const figures = (value) => html`${counted(value.total, "request")} · ${value.errors.toFixed(1)} % errors${value.p95 === null ? "" : ` · p95 ${lasting(value.p95)}`}`;
 
 class Partners extends Piece {
   static properties = { app: {}, route: {} };
@@ -90,15 +92,38 @@ class Client extends Piece {
   }
   async link(client) {
     let made;
-    try { made = await this.app.root.post(`/clients/${client.id}/console-sessions`, { expires_in: 600 }); } catch (error) { return failed(error); }
-    const left = () => { const seconds = Math.max(0, Math.round((new Date(made.expires_at) - Date.now()) / 1000)); return seconds ? `valid for ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}` : "no longer valid"; };
+    try { made = await this.app.root.post(`/clients/${client.id}/console-sessions`, {}); } catch (error) { return failed(error); }
+    const until = Date.now() + LINK;
+    const left = () => {
+      const seconds = Math.max(0, Math.round((until - Date.now()) / 1000));
+      return seconds ? `valid for ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}` : "no longer valid";
+    };
     const ticking = setInterval(() => dialog.redraw(), 1000);
-    const dialog = openDialog(`Console of ${client.name}`, () => html`<p>Whoever opens this link works in the partner's console, with the rights of its newest key. It opens once.</p><div class="secret"><input class="mono" readonly aria-label="Link" data-first .value=${made.url} @focus=${(event) => event.target.select()}><p class="row">${copyButton(made.url, "Copy", "btn main")}<span class="soft" role="timer">${left()}</span></p></div>`, { wide: true, onclose: () => clearInterval(ticking) });
+    const dialog = openDialog(`Console of ${client.name}`, () => html`
+      <p>Whoever opens this link works in the partner's console for an hour, with the rights of its newest key. It opens once.</p>
+      <div class="secret">
+        <input class="mono" readonly aria-label="Link" data-first .value=${made.url} @focus=${(event) => event.target.select()}>
+        <p class="row">${copyButton(made.url, "Copy", "btn main")}<span class="soft" role="timer">${left()}</span></p>
+      </div>`, { wide: true, onclose: () => clearInterval(ticking) });
   }
   keys(client) {
     const places = new Map(this.all.value.locations.map((row) => [row.id, row.name]));
     const add = () => keySheet(this.app, { client, locations: this.all.value.locations, done: () => this.all.run() });
-    return html`<p class="row acts"><button class="btn main" @click=${add}>${icon("plus")}New key</button></p>${client.keys.length ? html`<div class="card table-wrap"><table><thead><tr>${["Key", "Scopes", "Locations", "Expires", "Last used", ""].map((name) => html`<th scope="col">${name || html`<span class="gone">Actions</span>`}</th>`)}</tr></thead><tbody>${client.keys.toSorted((a, b) => live(b) - live(a)).map((key) => html`<tr class=${live(key) ? "" : "soft"}><th scope="row">${dot(keyState(key))} ${key.name}<br><code class="faint">${key.prefix}…</code>${live(key) ? nothing : html` ${pill(keyState(key), "idle")}`}</th><td title=${key.scopes.join(", ")}>${scopeText(key.scopes)}</td><td>${key.location_ids === null ? "All" : key.location_ids.map((id) => places.get(id) || "one that is gone").join(", ")}</td><td>${key.expires_at ? html`<st-time day .at=${key.expires_at}></st-time>` : "Never"}</td><td>${key.last_used_at ? html`<st-time .at=${key.last_used_at}></st-time>` : "Never"}</td><td>${live(key) ? html`<span class="row nowrap"><button class="btn small" aria-label="Rotate ${key.name}" @click=${() => this.rotate(key)}>Rotate</button><button class="btn small danger" aria-label="Revoke ${key.name}" @click=${() => this.revoke(key)}>Revoke</button></span>` : nothing}</td></tr>`)}</tbody></table></div>` : empty("No key yet.")}`;
+    const names = ["Key", "Scopes", "Locations", "Expires", "Last used", html`<span class="gone">Actions</span>`];
+    const row = (key) => html`<tr class=${live(key) ? "" : "soft"}>
+      <th scope="row">${dot(keyState(key))} ${key.name}<br><code class="faint">${key.prefix}…</code>
+        ${live(key) ? nothing : pill(keyState(key), "idle")}</th>
+      <td data-label="Scopes" title=${key.scopes.join(", ")}>${scopeText(key.scopes)}</td>
+      <td data-label="Locations">${key.location_ids === null ? "All" : key.location_ids.map((id) => places.get(id) || "one that is gone").join(", ")}</td>
+      <td data-label="Expires">${key.expires_at ? html`<st-time day .at=${key.expires_at}></st-time>` : "Never"}</td>
+      <td data-label="Last used">${key.last_used_at ? html`<st-time .at=${key.last_used_at}></st-time>` : "Never"}</td>
+      <td>${live(key) ? html`<span class="row nowrap">
+        <button class="btn small" aria-label="Rotate ${key.name}" @click=${() => this.rotate(key)}>Rotate</button>
+        <button class="btn small danger" aria-label="Revoke ${key.name}" @click=${() => this.revoke(key)}>Revoke</button></span>` : nothing}</td></tr>`;
+    return html`<p class="row acts"><button class="btn main" @click=${add}>${icon("plus")}New key</button></p>
+      ${client.keys.length ? html`<div class="card table-wrap"><table class="keys-table">
+        <thead><tr>${names.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+        <tbody>${client.keys.toSorted((a, b) => live(b) - live(a)).map(row)}</tbody></table></div>` : empty("No key yet.")}`;
   }
   limits(client) {
     const save = async (event) => {
@@ -113,12 +138,32 @@ class Client extends Piece {
   endpoints(client) {
     return client.endpoints.length ? html`<ul class="list card flush">${client.endpoints.map((row) => html`<li><a class="item" href=${href("deliveries", [], { endpoint: row.id, show: "all" })}>${dot(row.word)}<span class="one main-line">${row.description || whereOf(row.url)}</span><span class="right">${pill(row.word)}</span><span class="one two soft mono">${whereOf(row.url)}</span><span class="right two faint">${row.event_types.length ? `${row.event_types.length} types` : "all types"}</span></a></li>`)}</ul>` : empty("This partner has no endpoint.", html`<button class="btn" @click=${() => this.link(client)}>Console link</button>`);
   }
+  shownRequest(row) {
+    if (!row) return html`<p class="soft">No request with this id in the last seven days.</p>`;
+    const outcome = html`<span class=${kindOf(row.status)}>${row.status} ${row.error_code || ""}</span>`;
+    return html`<h2>${method(row.method)} ${row.route || "unknown path"} → ${outcome}</h2>
+      ${row.error_code ? html`<p class="notice">${meansOf(row.status)} ${adviceFor(row.error_code)}</p>` : nothing}
+      ${facts([
+        ["Sent", html`<st-time .at=${row.at}></st-time> ${copyChip(row.at, "time", "ISO")}`], ["Took", lasting(row.duration_ms)],
+        ["Request", copyChip(row.request_id, "request's id")], ["Key", html`${row.key_name} <code>${row.key_prefix}…</code>`],
+        ["Sent by", row.source === "console" ? "A console session" : "The integration"]])}`;
+  }
+  requestRow(row) {
+    const what = row.error_code ? html`<code class=${kindOf(row.status)}>${row.error_code}</code>` : row.key_name;
+    return html`${dot(row.status, `${row.status}`)}
+      <span class="one">${method(row.method)} <span class="main-line">${row.route || "unknown path"}</span></span>
+      <span class="right">${pill(row.status)}</span><span class="one two soft">${what}</span>
+      <span class="right two faint">${lasting(row.duration_ms)} · <st-time .at=${row.at}></st-time></span>`;
+  }
   requests(client) {
     const { query } = this.route, pick = (changes) => go(withQuery({ ...this.route, parts: [client.id, "requests"] }, changes));
-    return html`<div class="row acts">${chips("Status", [["", "All"], ["2xx", "2xx"], ["4xx", "4xx"], ["5xx", "5xx"]], query.status || "", (status) => pick({ status }))}<span class="grow"></span>${search("Request id", query.id || "", (id) => pick({ id }))}</div>
-      ${this.shownId ? html`<section class="card" aria-label="Request">${panel(this.request, (row) => (row ? html`<h2>${method(row.method)} ${row.route || "unknown path"} → <span class=${kindOf(row.status)}>${row.status} ${row.error_code || ""}</span></h2>${facts([["Sent", html`<st-time .at=${row.at}></st-time> ${copyChip(row.at, "time", "ISO")}`], ["Took", lasting(row.duration_ms)], ["Request", copyChip(row.request_id, "request's id")], ["Key", html`${row.key_name} <code>${row.key_prefix}…</code>`], ["Sent by", row.source === "console" ? "A console session" : "The integration"]])}${row.error_code ? html`<p><a href="/docs" target="_blank" rel="noopener">The code in the reference</a></p>` : nothing}` : html`<p class="soft">No request with this id in the last seven days.</p>`))}</section>` : nothing}
-      <div class="card flush"><st-list label="Requests" .load=${(cursor) => this.ask(cursor)} .keyOf=${(row) => row.request_id} .to=${(row) => href("partners", [client.id, "requests", row.request_id], query)} .selected=${this.shownId}
-        .row=${(row) => html`${dot(row.status, `${row.status}`)}<span class="one">${method(row.method)} <span class="main-line">${row.route || "unknown path"}</span></span><span class="right">${pill(row.status)}</span><span class="one two soft">${row.error_code ? html`<code class=${kindOf(row.status)}>${row.error_code}</code>` : row.key_name}</span><span class="right two faint">${lasting(row.duration_ms)} · <st-time .at=${row.at}></st-time></span>`}
+    const classes = ["2xx", "4xx", "5xx"].map((name) => [name, name]);
+    return html`<div class="row acts">${chips("Status", [["", "All"], ...classes], query.status || "", (status) => pick({ status }))}
+        <span class="grow"></span>${search("Request id", query.id || "", (id) => pick({ id }))}</div>
+      ${this.shownId ? html`<section class="card" aria-label="Request">${panel(this.request, (row) => this.shownRequest(row))}</section>` : nothing}
+      <div class="card flush"><st-list label="Requests" .load=${(cursor) => this.ask(cursor)} .keyOf=${(row) => row.request_id}
+        .to=${(row) => href("partners", [client.id, "requests", row.request_id], query)} .selected=${this.shownId}
+        .row=${(row) => this.requestRow(row)}
         .none=${empty("No request fits.", html`<a class="btn" href=${href("partners", [client.id, "requests"])}>Show all</a>`)}></st-list></div>`;
   }
   render() {

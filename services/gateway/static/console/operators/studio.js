@@ -4,7 +4,7 @@ import { redrawShell } from "../ui/app-shell.js";
 import { openDialog } from "../ui/dialog.js";
 import { choice } from "../ui/filter-bar.js";
 import { icon } from "../ui/marks.js";
-import { setZone } from "../ui/time.js";
+import { clock, dayName, setZone } from "../ui/time.js";
 import { Attendance } from "../desk/attendance.js";
 import { Names } from "../partner/names.js";
 
@@ -42,12 +42,18 @@ export function useStudio(app, studio) {
   app.may = () => true;
   app.attendance = new Attendance(app.api);
   let places = [];
-  app.top = () => (places.length > 1 && ["today", "week", ""].includes(location.hash.replace(/^#\/?/, "").split(/[/?]/)[0]) ? choice("Location", [["", "All locations"], ...places.map((row) => [row.id, row.name])], app.location, (id) => {
+  const pick = (id) => {
     app.location = id;
     keepInAddress({ location: id });
     redrawShell();
     window.dispatchEvent(new Event("desk-location"));
-  }) : nothing);
+  };
+  app.top = () => {
+    const [page] = location.hash.replace(/^#\/?/, "").split(/[/?]/), now = Date.now(), options = places.map((row) => [row.id, row.name]);
+    const place = places.length > 1 && ["today", "week", ""].includes(page);
+    return html`${place ? choice("Location", [["", "All locations"], ...options], app.location, pick) : nothing}
+      ${["today", ""].includes(page) ? html`<span class="soft num only-wide today-clock">${dayName(now)} · ${clock(now)}</span>` : nothing}`;
+  };
   app.names.list("locations").then((rows) => { places = rows; redrawShell(); });
 }
 

@@ -25,7 +25,7 @@ export function newStudio(app) {
   };
   const slugOf = (text) => text.toLowerCase().normalize("NFKD").replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
   const dialog = openDialog("New studio", () => html`<form class="stack" @submit=${send}>${field("Name", html`<input name="name" required data-first maxlength="200" @input=${(event) => { event.target.form.elements.slug.value = slugOf(event.target.value); }}>`)}${field("Short name", html`<input name="slug" required pattern="[a-z0-9\\-]+" maxlength="60">`, { hint: "Small letters, digits and hyphens; for addresses and the command line." })}
-    ${field("Time zone", html`<select name="timezone">${Intl.supportedValuesOf("timeZone").map((zone) => html`<option ?selected=${zone === browserZone}>${zone}</option>`)}</select>`)}<label class="row"><input type="checkbox" name="test"><span>A test studio</span></label>${error ? problem(error) : nothing}<p class="row end"><button class="btn main">Create studio</button></p></form>`, { sheet: true });
+    ${field("Time zone", html`<select name="timezone">${["UTC", ...Intl.supportedValuesOf("timeZone")].map((zone) => html`<option ?selected=${zone === browserZone}>${zone}</option>`)}</select>`)}<label class="row"><input type="checkbox" name="test"><span>A test studio</span></label>${error ? problem(error) : nothing}<p class="row end"><button class="btn main">Create studio</button></p></form>`, { sheet: true });
 }
 class Studios extends Piece {
   static properties = { app: {}, route: {} };

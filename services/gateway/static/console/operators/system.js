@@ -3,7 +3,7 @@ import { html, nothing } from "../vendor/lit.js";
 import { confirm, openDialog } from "../ui/dialog.js";
 import { Load, panel, Piece } from "../ui/element.js";
 import { poll } from "../ui/live.js";
-import { dot, kindOf, state, words } from "../ui/marks.js";
+import { counted, dot, kindOf, state, words } from "../ui/marks.js";
 import { href } from "../ui/route.js";
 import { dayAndTime, lasting } from "../ui/time.js";
 import { failed, toast } from "../ui/toast.js";
@@ -34,7 +34,7 @@ class System extends Piece {
   most(name) { return Math.max(0, ...this.figures.map((one) => one[name] || 0)); }
   tile([name, service]) {
     const last = this.history.value?.at(-1), figures = service.figures || {};
-    const line = name === "gateway" && last ? `${(last.requests / 60).toFixed(1)} requests/s${last.p95_ms === null ? "" : ` · p95 ${lasting(last.p95_ms)}`}` : figures.pending_deliveries !== undefined ? `${figures.pending_deliveries} deliveries wait` : figures.outbox_waiting !== undefined ? `${figures.outbox_waiting} in its outbox` : "";
+    const line = name === "gateway" && last ? `${(last.requests / 60).toFixed(1)} requests/s${last.p95_ms === null ? "" : ` · p95 ${lasting(last.p95_ms)}`}` : figures.pending_deliveries !== undefined ? `${counted(figures.pending_deliveries, "delivery waits", "deliveries wait")}` : figures.outbox_waiting !== undefined ? `${figures.outbox_waiting} in its outbox` : "";
     const broken = Object.entries(service.parts || {}).filter(([, part]) => part !== "ok");
     return html`<li class="card service ${kindOf(service.status)}"><h2>${state(service.status, name)}</h2><p class="soft">${service.status === "ready" ? line : service.problem || broken.map(([part, text]) => `${words(part.split(".").at(-1))}: ${text}`).join(", ") || words(service.status)}</p></li>`;
   }

@@ -1,7 +1,7 @@
 // Import & export. A file is always checked first; then it is imported; every bad line is shown with its reason.
 import { html, nothing } from "../vendor/lit.js";
 import { Load, panel, Piece, problem } from "../ui/element.js";
-import { icon, meter, words } from "../ui/marks.js";
+import { counted, icon, meter, words } from "../ui/marks.js";
 import { failed, toast } from "../ui/toast.js";
 import "../ui/rel-time.js";
 
@@ -90,14 +90,14 @@ class Transfer extends Piece {
         Object.assign(sum, { lines: sum.lines + lines.length, good: sum.good + lines.length - bad.size });
         this.requestUpdate();
       }
-      if (!dry) { this.step = 3; this.past.run(); toast(`${sum.good} of ${sum.lines} lines are imported.`); }
+      if (!dry) { this.step = 3; this.past.run(); toast(`${sum.good.toLocaleString("en")} of ${counted(sum.lines, "line")} imported.`); }
     } catch (error) { if (error.name !== "AbortError") this.error = error; }
     this.busy = false;
     this.requestUpdate();
   }
   figures(sum, verb) {
     const seconds = Math.max(0.1, (Date.now() - sum.began) / 1000);
-    return html`<div role="status"><p><strong>${sum.lines.toLocaleString("en")}</strong> lines read · <strong class="good">${sum.good.toLocaleString("en")}</strong> ${verb} · <strong class=${sum.count ? "bad" : ""}>${sum.count.toLocaleString("en")}</strong> bad ${this.busy ? html`<span class="faint">${Math.round(sum.lines / seconds).toLocaleString("en")} a second</span>` : nothing}</p>${this.busy ? meter(sum.bytes, this.blob.size, "Progress") : nothing}</div>
+    return html`<div role="status"><p><strong>${sum.lines.toLocaleString("en")}</strong> ${sum.lines === 1 ? "line" : "lines"} read · <strong class="good">${sum.good.toLocaleString("en")}</strong> ${verb} · <strong class=${sum.count ? "bad" : ""}>${sum.count.toLocaleString("en")}</strong> bad ${this.busy ? html`<span class="faint">${Math.round(sum.lines / seconds).toLocaleString("en")} a second</span>` : nothing}</p>${this.busy ? meter(sum.bytes, this.blob.size, "Progress") : nothing}</div>
       ${sum.kinds.size ? html`<div class="table-wrap"><table class="narrow"><thead><tr><th scope="col">Kind</th><th scope="col">Good</th><th scope="col">Bad</th></tr></thead><tbody>${[...sum.kinds].map(([kind, [good, bad]]) => html`<tr><th scope="row">${words(kind)}</th><td>${good.toLocaleString("en")}</td><td class=${bad ? "bad" : "soft"}>${bad.toLocaleString("en")}</td></tr>`)}</tbody></table></div>` : nothing}`;
   }
   badLines(sum) {

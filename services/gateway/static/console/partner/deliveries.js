@@ -8,20 +8,16 @@ import { chips, toggle } from "../ui/filter-bar.js";
 import { poll } from "../ui/live.js";
 import { dot, pill } from "../ui/marks.js";
 import { go, href, withQuery } from "../ui/route.js";
-import { clock, dayWord, lasting, relative } from "../ui/time.js";
+import { relative } from "../ui/time.js";
 import { timeline } from "../ui/timeline.js";
 import { failed, toast } from "../ui/toast.js";
+import { attemptBoxes, attemptSteps, chosenAttempt, curlOf, TRIES } from "./attempts.js";
 import { endpointActs, endpointMenu, errorText, healthFigures, healthWord, pausedPill, readHealth } from "./endpoints.js";
-import { outcomeOf, overdue } from "./outcomes.js";
+import { outcomeOf } from "./outcomes.js";
 import { openRecovery } from "./recovery.js";
 import { endpointName, sentence, whereOf } from "./sentences.js";
 import "../ui/charts.js";
 import "../ui/data-list.js";
-import "../ui/json-tree.js";
-
-// When a failed delivery is tried again, after the attempt before. The last step is the end.
-const SCHEDULE = [5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400];
-const parsed = (text) => { try { return JSON.parse(text); } catch { return null; } };
 
 class Deliveries extends Piece {
   static properties = { app: {}, route: {} };
@@ -108,7 +104,7 @@ class Deliveries extends Piece {
   async retryOne(row) { try { toast(await this.retry(row)); this.health.run(); } catch (error) { failed(error); } }
   async retryAll() {
     const rows = this.list.items.filter((row) => row.status !== "succeeded");
-    if (!await confirm(`Retry ${rows.length}?`, `The ${rows.length} deliveries that are shown are sent again now.`, `Retry ${rows.length}`, { danger: false })) return;
+    if (!await confirm(`Retry ${rows.length}?`, rows.length === 1 ? "The delivery that is shown is sent again now." : `The ${rows.length} deliveries that are shown are sent again now.`, `Retry ${rows.length}`, { danger: false })) return;
     let good = 0;
     for (const row of rows) { try { if ((await this.retry(row)).startsWith("Delivered")) good += 1; } catch (error) { failed(error); break; } }
     toast(`${good} of ${rows.length} delivered.`);
@@ -117,9 +113,10 @@ class Deliveries extends Piece {
   row(row) {
     const event = this.app.outcomes.event(row.event_id), last = row.attempts?.at(-1);
     const answer = !last ? pill("—", "warn") : pill(last.response_status ?? "no answer", last.response_status ? undefined : "bad");
-    return html`${this.busy.has(row.id) ? html`<span class="spin" role="img" aria-label="sending"></span>` : dot(outcomeOf(row))}<span class="one"><code>${row.event_type}</code></span><span class="right">${answer}</span>
-      <span class="one two main-line">${event ? sentence(event, this.app.names) : event === null ? "An event that is no longer kept" : " "}</span>
-      <span class="right two faint">${row.attempt_count}/${SCHEDULE.length + 1} · ${row.status === "pending" && row.attempt_count && !overdue(row) ? html`next <st-time .at=${row.next_attempt_at}></st-time>` : html`<st-time .at=${row.created_at}></st-time>`}</span>`;
+    return html`${this.busy.has(row.id) ? html`<span class="spin" role="img" aria-label="sending"></span>` : dot(outcomeOf(row))}
+      <span class="one main-line sentence">${event ? sentence(event, this.app.names) : event === null ? "An event that is no longer kept" : " "}</span>
+      <span class="right">${answer}</span><span class="one two"><code class="soft">${row.event_type}</code></span>
+      <span class="right two faint">${row.attempt_count}/${TRIES} · ${row.status === "pending" && row.attempt_count && new Date(row.next_attempt_at) > Date.now() ? html`next <st-time .at=${row.next_attempt_at}></st-time>` : html`<st-time .at=${row.created_at}></st-time>`}</span>`;
   }
   side() {
     const endpoint = this.endpoint.value, write = this.app.may("webhooks:write");
@@ -139,32 +136,30 @@ class Deliveries extends Piece {
       ${health?.error ? html`<h2 class="over-line">Last error</h2><p class="notice">${errorText(health.error)} · <st-time .at=${health.error.at}></st-time></p>` : nothing}
       <h2 class="over-line">Settings</h2>${facts([["Address", html`<span class="mono">${endpoint.url}</span>`], ["Endpoint", copyChip(endpoint.id, "endpoint's id")], ["Event types", endpoint.event_types.length ? html`<span class="row">${endpoint.event_types.map((name) => html`<code>${name}</code>`)}</span>` : "All that its key may see"], ["In order", endpoint.fifo ? "Yes, one at a time" : "No, many at once"], ["Rate", endpoint.rate_limit === null ? "No limit" : `${endpoint.rate_limit} a second`], ["Waiting", health && `${health.waiting}${health.capped ? "+" : ""}${health.oldest ? `, the oldest since ${relative(health.oldest)}` : ""}`], ["Created", html`<st-time day .at=${endpoint.created_at}></st-time>`]])}`;
   }
-  steps(row) {
-    const done = row.attempts.map((attempt, n) => ({ kind: attempt.response_status >= 200 && attempt.response_status < 300 ? "good" : "bad", text: n ? `+${lasting(new Date(attempt.at) - new Date(row.attempts[n - 1].at))}` : clock(attempt.at), title: `Attempt ${n + 1}: ${attempt.response_status ?? attempt.error}`, to: withQuery(this.route, { attempt: n + 1 }), current: n + 1 === this.attempt(row) }));
-    if (row.status !== "pending") return done;
-    const next = { kind: "next", text: overdue(row) ? "held back" : relative(row.next_attempt_at), title: overdue(row) ? "The endpoint is paused: it is tried as soon as it answers" : "The next attempt" };
-    return [...done, next, ...SCHEDULE.slice(Math.min(SCHEDULE.length, done.length)).map((seconds) => ({ kind: "later", text: `+${lasting(seconds * 1000)}` }))];
-  }
-  attempt(row) { return Number(this.route.query.attempt) || row.attempts.length; }
-  curl(row, event, attempt) {
-    const quote = (text) => `'${text.replaceAll("'", "'\\''")}'`;
-    return ["curl -i", "-X POST", "-H 'content-type: application/json'", ...Object.entries(attempt?.request_headers || {}).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`), `-d ${quote(JSON.stringify(event))}`, quote(this.endpoint.value.url)].join(" \\\n  ");
-  }
-  shownAttempt(row, event) {
-    const n = this.attempt(row), attempt = row.attempts[n - 1];
-    if (!attempt) return html`<p class="note">${overdue(row) ? "The endpoint has failed too often and is paused. It is tried again as soon as a trial succeeds; Retry now does not wait." : "Not tried yet."}</p>`;
-    const path = whereOf(this.endpoint.value.url).replace(/^[^/]*/, "") || "/", head = (headers) => Object.entries(headers || {}).map(([name, value]) => html`<div class="j-row"><span class="j-key plain">${name}</span> ${value}</div>`);
-    const body = parsed(attempt.response_body);
-    return html`<h2 class="over-line">Attempt ${n} · ${attempt.response_status ?? "no answer"} · ${attempt.duration_ms} ms · <st-time .at=${attempt.at}></st-time></h2><div class="boxes"><section><h2>Request</h2><div class="json headers"><div class="j-row"><strong>POST ${path}</strong></div>${head(attempt.request_headers)}</div>${event ? html`<st-json .value=${event} depth="2" label="Request body"></st-json>` : nothing}</section>
-      <section><h2>Response</h2>${attempt.response_status === null ? html`<p class="problem flat">${attempt.error || "There was no answer."}</p>` : html`<div class="json headers"><div class="j-row"><strong>${attempt.response_status}</strong></div>${head(attempt.response_headers)}</div>${body && typeof body === "object" ? html`<st-json .value=${body} label="Response body"></st-json>` : html`<pre class="code" tabindex="0">${attempt.response_body || "(empty)"}</pre>`}`}
-      ${this.health.value?.failing ? html`<p class="faint">${this.health.value.waiting}${this.health.value.capped ? "+" : ""} deliveries wait. <button class="link" @click=${() => openRecovery(this.app, this.endpoint.value, this.health.value.since)}>Recover all when it is back</button></p>` : nothing}</section></div>`;
+  recoverHint() {
+    const health = this.health.value;
+    if (!health?.failing) return nothing;
+    const waits = `${health.waiting}${health.capped ? "+" : ""} ${health.waiting === 1 ? "delivery waits" : "deliveries wait"}.`;
+    const open = () => openRecovery(this.app, this.endpoint.value, health.since);
+    return html`<p class="faint">${waits} <button class="link" @click=${open}>Recover all when it is back</button></p>`;
   }
   detail(row) {
-    const event = this.event(row), cause = this.cause.value, endpoint = this.endpoint.value, write = this.app.may("webhooks:write");
-    return html`${crumbs([cause && [`Request ${cause.method} ${cause.route} ${cause.status}`, href("requests", [cause.request_id])], event && [`Event ${event.type} #${event.sequence}`, href("events", [event.id])], [`Delivery ${row.sequence}`, null], [endpointName(endpoint), href("webhooks", [this.id])]])}
-      <h1>${event ? sentence(event, this.app.names) : row.event_type}</h1><p class="soft row">${dot(outcomeOf(row))} ${outcomeOf(row)} · <st-time .at=${row.created_at}></st-time> ${copyChip(row.id, "delivery's id")}</p>
-      <p class="row acts">${write ? html`<button class="btn main" ?disabled=${this.busy.has(row.id)} @click=${() => this.retryOne(row)}>${this.busy.has(row.id) ? "Sending…" : "Retry now"}</button>` : nothing}${event ? html`<button class="btn" @click=${() => copy(this.curl(row, event, row.attempts[this.attempt(row) - 1]), "Copied, with its signature")}>Copy as curl</button><a class="btn" href=${href("events", [event.id])}>Event</a>` : nothing}${cause ? html`<a class="btn" href=${href("requests", [cause.request_id])}>Request</a>` : nothing}</p>
-      <h2 class="over-line">Attempts</h2>${timeline("Attempts", this.steps(row))}${this.shownAttempt(row, event)}`;
+    const event = this.event(row), cause = this.cause.value, endpoint = this.endpoint.value, busy = this.busy.has(row.id);
+    const request = cause && href("requests", [cause.request_id]), eventPage = event && href("events", [event.id]);
+    const curl = () => copy(curlOf(endpoint.url, event, row.attempts[chosenAttempt(row, this.route) - 1]), "Copied, with its signature");
+    return html`${crumbs([
+        cause && [`Request ${cause.method} ${cause.route} ${cause.status}`, request],
+        event && [`Event ${event.type} #${event.sequence}`, eventPage],
+        [`Delivery ${row.sequence}`, null], [endpointName(endpoint), href("webhooks", [this.id])]])}
+      <h1>${event ? sentence(event, this.app.names) : row.event_type}</h1>
+      <p class="soft row">${dot(outcomeOf(row))} ${outcomeOf(row)} · <st-time .at=${row.created_at}></st-time> ${copyChip(row.id, "delivery's id")}</p>
+      <p class="row acts">
+        ${this.app.may("webhooks:write") ? html`<button class="btn ${row.status === "succeeded" ? "" : "main"}" ?disabled=${busy}
+          @click=${() => this.retryOne(row)}>${busy ? "Sending…" : row.status === "succeeded" ? "Send again" : "Retry now"}</button>` : nothing}
+        ${event ? html`<button class="btn" @click=${curl}>Copy as curl</button><a class="btn" href=${eventPage}>Event</a>` : nothing}
+        ${cause ? html`<a class="btn" href=${request}>Request</a>` : nothing}</p>
+      <h2 class="over-line">Attempts</h2>${timeline("Attempts", attemptSteps(row, this.route))}
+      ${attemptBoxes(row, this.route, endpoint.url, event, this.recoverHint())}`;
   }
   render() {
     const [, delivery] = this.route.parts, endpoint = this.endpoint.value;

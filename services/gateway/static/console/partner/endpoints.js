@@ -36,7 +36,9 @@ export function healthWord(endpoint, health) {
   return state("healthy", "Healthy");
 }
 export const healthFigures = (health) => (health && health.share !== null ? `${share(health.share)} of ${health.total.toLocaleString("en")} in 24 h${health.p95 !== null ? ` · p95 ${Math.round(health.p95)} ms` : ""}` : "");
-export const pausedPill = (health) => (health?.failing && health.next ? html`<span class="pill warn">${health.paused ? "paused, " : ""}next try <st-time .at=${health.next}></st-time></span>` : nothing);
+const due = (at) => (new Date(at) > Date.now() ? html`<st-time .at=${at}></st-time>` : "now");
+export const pausedPill = (health) => (health?.failing && health.next
+  ? html`<span class="pill warn">${health.paused ? "paused, " : ""}next try ${due(health.next)}</span>` : nothing);
 
 // Acts on an endpoint, for its card and its page. `done` is called with the new row, or null when it is gone.
 export const endpointActs = (app, endpoint, done) => ({

@@ -16,7 +16,7 @@ import "../ui/json-tree.js";
 import "../ui/rel-time.js";
 
 export const dots = (app, event) => html`<span class="dots">${app.outcomes.of(event).slice(0, 6).map((row) => dot(outcomeOf(row)))}</span>`;
-export const eventRow = (app, event) => html`<span class="faint">${icon(iconOf(event.type))}</span><span class="one main-line">${sentence(event, app.names)}</span><span class="right">${dots(app, event)}</span>
+export const eventRow = (app, event) => html`<span class="faint">${icon(iconOf(event.type))}</span><span class="one main-line sentence">${sentence(event, app.names)}</span><span class="right">${dots(app, event)}</span>
   <span class="one two"><code class="soft">${event.type}</code></span><span class="right two faint"><st-time .at=${event.created_at}></st-time></span>`;
 
 const UUID = /^[0-9a-f]{8}-/i;
@@ -95,7 +95,7 @@ class Events extends Piece {
   }
   changes(event) {
     const now = event.data.object || {}, before = event.data.previous;
-    const shown = (value) => (typeof value === "string" && UUID.test(value) ? copyChip(value) : typeof value === "string" && /^\d{4}-\d\d-\d\dT/.test(value) ? html`<span title=${iso(value)}>${dayAndTime(value)}</span>` : value === null ? html`<span class="faint">none</span>` : typeof value === "object" ? html`<code>${JSON.stringify(value)}</code>` : String(value));
+    const shown = (value) => (typeof value === "string" && UUID.test(value) ? copyChip(value) : typeof value === "string" && /^\d{4}-\d\d-\d\dT/.test(value) ? html`<span title=${iso(value)}>${dayAndTime(value)}</span>` : value === null ? html`<span class="faint">none</span>` : Array.isArray(value) && !value.length ? html`<span class="faint">none</span>` : typeof value === "object" ? html`<code>${JSON.stringify(value)}</code>` : String(value));
     if (before && Object.keys(before).length) return html`<h2 class="over-line">What changed</h2><div class="table-wrap"><table><thead><tr><th scope="col">Field</th><th scope="col">Before</th><th scope="col">After</th></tr></thead><tbody>${Object.keys(before).map((name) => html`<tr><th scope="row">${name.replaceAll("_", " ")}</th><td class="before">${shown(before[name])}</td><td>${shown(now[name])}</td></tr>`)}</tbody></table></div>`;
     return html`<h2 class="over-line">${event.resource.object.replaceAll("_", " ")}</h2>${facts(Object.entries(now).filter(([name, value]) => !["id", "object", "fields", "settings", "prices"].includes(name) && value !== null).slice(0, 12).map(([name, value]) => [name.replaceAll("_", " ").replace(/ id$/, ""), this.named(name, value, shown)]))}`;
   }

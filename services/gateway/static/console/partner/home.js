@@ -4,7 +4,7 @@ import { copyButton } from "../ui/copy-chip.js";
 import { Load, panel, Piece, skeleton } from "../ui/element.js";
 import { chips } from "../ui/filter-bar.js";
 import { poll } from "../ui/live.js";
-import { dot, icon, pill } from "../ui/marks.js";
+import { counted, dot, icon, pill } from "../ui/marks.js";
 import { href } from "../ui/route.js";
 import { clock, lasting } from "../ui/time.js";
 import { endpointSheet, sendTest } from "./endpoint-sheet.js";
@@ -72,7 +72,7 @@ class Home extends Piece {
       else if (health.error) found.push({ kind: health.failing ? "bad" : "warn", text: html`<strong>${endpointName(row)}</strong> ${health.failing ? "fails" : "has failed now and then"}${health.since ? ` since ${clock(health.since)}` : ""}${health.waiting ? `, ${health.waiting}${health.capped ? "+" : ""} waiting` : ""}: <span class="soft">${errorText(health.error)}</span>`, to: href("webhooks", [row.id]), verb: "Open" });
     }
     const days = key.expires_at ? (new Date(key.expires_at) - Date.now()) / 86400000 : Infinity;
-    if (days < 14) found.push({ kind: days < 3 ? "bad" : "warn", text: `The key expires in ${Math.max(0, Math.ceil(days))} days`, to: href("settings"), verb: "Key" });
+    if (days < 14) found.push({ kind: days < 3 ? "bad" : "warn", text: `The key expires in ${counted(Math.max(0, Math.ceil(days)), "day")}`, to: href("settings"), verb: "Key" });
     for (const { code, times, status } of (this.codes.value || []).filter((one) => one.times >= 3 || one.status >= 500).slice(0, 3)) found.push({ kind: status >= 500 ? "bad" : "warn", text: html`${times} × ${status} <code>${code}</code> in the last hour`, to: href("requests", [], { error: code }), verb: "Requests" });
     const limit = key.rate_limit.requests_per_second;
     if (peak > limit * 0.6) found.push({ kind: "warn", text: `Rate limit: ${peak} of ${limit} a second in the busiest minute of the last hour`, to: href("settings"), verb: "Limits" });
@@ -113,7 +113,7 @@ class Home extends Piece {
     const lines = this.attention(), fresh = this.traffic.value && !this.traffic.value.total && !(this.endpoints.value || []).length;
     return html`<div class="sheet-page"><div class="head"><h1>Home</h1></div>
       ${fresh ? nothing : this.tiles()}
-      <div class="two-columns home ${fresh ? "fresh-start" : ""}">${fresh ? nothing : html`<section class="card"><h2>Needs attention</h2>${this.missing(this.endpoints, this.codes) || (lines.length ? html`<ul class="lines">${lines.map((one) => html`<li>${dot(one.kind, one.kind)}<span>${one.text}</span><a class="btn small" href=${one.to}>${one.verb}</a></li>`)}</ul>` : html`<p class="row soft"><span class="good">${icon("check")}</span> Nothing. Requests succeed and deliveries arrive.</p>`)}</section>`}
+      <div class="two-columns home ${fresh ? "fresh-start" : ""}">${fresh ? nothing : html`<section class="card"><h2>Needs attention</h2>${this.missing(this.endpoints, this.codes) || (lines.length ? html`<ul class="lines">${lines.map((one) => html`<li>${dot(one.kind, one.kind)}<span>${one.text}</span><a class="btn small" href=${one.to}>${one.verb}</a></li>`)}</ul>` : html`<p class="row nowrap soft"><span class="good">${icon("check")}</span> Nothing. Requests succeed and deliveries arrive.</p>`)}</section>`}
       <section class="card"><h2>Get started</h2>${this.start()}</section></div></div>`;
   }
 }

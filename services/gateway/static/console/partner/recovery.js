@@ -3,21 +3,29 @@ import { html, nothing } from "../vendor/lit.js";
 import { openDialog } from "../ui/dialog.js";
 import { problem } from "../ui/element.js";
 import { chips } from "../ui/filter-bar.js";
-import { meter } from "../ui/marks.js";
-import { clock, dayAndTime, zones } from "../ui/time.js";
+import { counted, meter } from "../ui/marks.js";
+import { clock, dayAndTime, instant, zones } from "../ui/time.js";
 import { endpointName } from "./sentences.js";
 
 export function openRecovery(app, endpoint, failingSince) {
   const { api } = app;
   let since = failingSince ? "failed" : "hour", own = "", count = null, run = null, error = null, asked = 0, watching = true, more = false;
-  const start = () => (since === "failed" ? failingSince : since === "hour" ? new Date(Date.now() - 3600000).toISOString() : own ? new Date(own).toISOString() : null);
+  // What is typed is a time of the chosen zone, as every time on the page.
+  const start = () => {
+    if (since === "failed") return failingSince;
+    if (since === "hour") return new Date(Date.now() - 3600000).toISOString();
+    return own ? instant(...own.split("T")).toISOString() : null;
+  };
   async function estimate() {
-    const turn = ++asked, moment = start();
-    count = null;
+    const turn = ++asked, from = start();
+    count = null; error = null;
     dialog.redraw();
-    if (!moment) return;
-    const found = await api.get(`/webhook-endpoints/${endpoint.id}/missed-events`, { since: moment }, { quiet: true }).catch(() => null);
-    if (turn === asked) { count = found && found.count; more = Boolean(found && !found.complete); dialog.redraw(); }
+    if (!from) return;
+    const path = `/webhook-endpoints/${endpoint.id}/missed-events`;
+    const found = await api.get(path, { since: from }, { quiet: true }).catch((refused) => refused);
+    if (turn !== asked) return;
+    if (found instanceof Error) error = found; else { count = found.count; more = !found.complete; }
+    dialog.redraw();
   }
   async function go() {
     error = null;
@@ -31,13 +39,30 @@ export function openRecovery(app, endpoint, failingSince) {
       }
     } catch (problem_) { error = problem_; dialog.redraw(); }
   }
-  const dialog = openDialog(`Recover ${endpointName(endpoint)}`, () => (run
-    ? html`<p role="status">${run.status === "done" ? html`<strong>Done.</strong> ${run.offered.toLocaleString("en")} events were queued; the deliveries show how they fare.` : `${run.offered.toLocaleString("en")}${count ? ` of about ${count.toLocaleString("en")}` : ""} events looked at and queued…`}</p>
-      ${meter(run.status === "done" ? 1 : run.offered, run.status === "done" ? 1 : Math.max(run.offered, count || 1), "Progress")}${error ? problem(error) : nothing}<p class="row end"><button class="btn" @click=${() => dialog.close()}>${run.status === "done" ? "Close" : "Stop watching"}</button></p>`
-    : html`<p class="soft">Every event since then that the endpoint takes and has not received is sent, and dead deliveries are tried again.</p>
-      ${chips("Since", [...(failingSince ? [["failed", `Since it failed (${clock(failingSince)})`]] : []), ["hour", "Last hour"], ["own", "Since…"]], since, (value) => { since = value; estimate(); })}
-      ${since === "own" ? html`<label class="field"><span>Since (${Intl.DateTimeFormat().resolvedOptions().timeZone})</span><input type="datetime-local" .value=${own} @change=${(event) => { own = event.target.value; estimate(); }}></label>` : nothing}
-      <p role="status">${start() ? html`${count === null ? "Counting…" : html`<strong>${count.toLocaleString("en")}</strong>${more ? " or more" : ""} events since ${dayAndTime(start())} (${zones.current.replaceAll("_", " ")}) did not reach it.${count ? nothing : " Nothing is lost: what waits is tried by itself."}`}` : "Choose a moment."}</p>
-      ${error ? problem(error) : nothing}<p class="row end"><button class="btn" @click=${() => dialog.close()}>Cancel</button><button class="btn main" ?disabled=${!start()} @click=${go}>Recover</button></p>`), { onclose: () => { watching = false; } });
+  const total = (number) => number.toLocaleString("en");
+  const running = () => {
+    const done = run.status === "done", most = Math.max(run.offered, count || 1);
+    const said = done ? html`<strong>Done.</strong> ${counted(run.offered, "event was", "events were")} queued; the deliveries show how they fare.`
+      : `${total(run.offered)}${count ? ` of about ${total(count)}` : ""} events looked at and queued…`;
+    return html`<p role="status">${said}</p>${meter(done ? 1 : run.offered, done ? 1 : most, "Progress")}${error ? problem(error) : nothing}
+      <p class="row end"><button class="btn" @click=${() => dialog.close()}>${done ? "Close" : "Stop watching"}</button></p>`;
+  };
+  const zone = () => zones.current.replaceAll("_", " ");
+  const estimated = () => {
+    if (!start()) return "Choose a moment.";
+    if (count === null) return "Counting…";
+    const what = more ? " or more events" : count === 1 ? " event" : " events", rest = count ? "" : " Nothing is lost: what waits is tried by itself.";
+    return html`<strong>${total(count)}</strong>${what} since ${dayAndTime(start())} (${zone()}) did not reach it.${rest}`;
+  };
+  const presets = [...(failingSince ? [["failed", `Since it failed (${clock(failingSince)})`]] : []), ["hour", "Last hour"], ["own", "Since…"]];
+  const moment = () => html`<label class="field"><span>Since (${zone()})</span>
+    <input type="datetime-local" .value=${own} @change=${(event) => { own = event.target.value; estimate(); }}></label>`;
+  const form = () => html`
+    <p class="soft">Every event since then that the endpoint takes and has not received is sent, and dead deliveries are tried again.</p>
+    ${chips("Since", presets, since, (value) => { since = value; estimate(); })}${since === "own" ? moment() : nothing}
+    ${error ? problem(error, estimate) : html`<p role="status">${estimated()}</p>`}
+    <p class="row end"><button class="btn" @click=${() => dialog.close()}>Cancel</button>
+      <button class="btn main" ?disabled=${!start()} @click=${go}>Recover</button></p>`;
+  const dialog = openDialog(`Recover ${endpointName(endpoint)}`, () => (run ? running() : form()), { onclose: () => { watching = false; } });
   estimate();
 }

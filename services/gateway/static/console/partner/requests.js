@@ -94,7 +94,7 @@ class Requests extends Piece {
     return html`<div class="side-head"><div class="row"><h1>Requests</h1><span class="grow"></span>${chips("Span", SPANS.map((name) => [name, name]), this.span, (name) => { this.span = name; this.traffic.clear(); this.traffic.run(); })}</div>
       ${panel(this.traffic, (value) => html`<st-bars pick .points=${value.points} .kinds=${["good", "warn", "bad"]} .names=${["ok", "4xx", "5xx"]} label="Requests" height="44" @range=${({ detail }) => this.pick({ from: detail.first.at, to: new Date(new Date(detail.last.at).getTime() + detail.step).toISOString() })}></st-bars>`, { lines: 2 })}
       ${chips("Status", [["", "All"], ["2xx", "2xx", sums[0]], ["4xx", "4xx", sums[1]], ["5xx", "5xx", sums[2]]], query.status || "", (status) => this.pick({ status }))}
-      <div class="row filters">${choice("Route", [["", "Every route"], ...routes.map((name) => [name, name])], query.route || "", (route) => this.pick({ route }))}
+      <div class="row filters">${choice("Route", [["", "Any route"], ...routes.map((name) => [name, name])], query.route || "", (route) => this.pick({ route }))}
         ${choice("Error code", [["", "Any code"], ...[...new Set([...(this.codes.value || []).map(({ code }) => code), ...(query.error ? [query.error] : [])])].map((code) => [code, code])], query.error || "", (error) => this.pick({ error }))}
         ${choice("Source", [["", "Integration"], ["console", "This console"], ["all", "Both"]], query.source || "", (source) => this.pick({ source }))}</div>
       ${search("Request id", "", (text) => text && go(href("requests", [text], query)))}

@@ -28,7 +28,8 @@ export class Schedule extends Piece {
     app.follower?.subscribe((events) => { if (!events || events.some((one) => /^(booking|class|waitlist)\./.test(one.type))) { clearTimeout(timer); timer = setTimeout(() => { if (this.signal.aborted) return; this.classes.run(); if (this.shownId) this.one.run(this.shownId); }, 700); } }, this.signal);
   }
   get places() { return this.lists.value?.locations || []; }
-  get view() { return this.route.query.view || (SMALL.matches ? "agenda" : "week"); }
+  // Seven columns are too narrow for a phone.
+  get view() { const { view } = this.route.query; return SMALL.matches && view !== "day" ? "agenda" : view || "week"; }
   get day() { return DATE.test(this.route.query.day || "") ? this.route.query.day : day(Date.now()); }
   get span() { return this.view === "day" ? [this.day, addDays(this.day, 1)] : [monday(this.day), addDays(monday(this.day), 7)]; }
   move(steps) { go(withQuery(this.route, { day: addDays(this.day, steps * (this.view === "day" ? 1 : 7)), class: "" }), { replace: true }); }
@@ -67,7 +68,8 @@ export class Schedule extends Piece {
     if (this.view === "agenda") return this.agenda(rows, today);
     const used = [...new Set(rows.map((row) => row.room_id))];
     const columns = this.view === "day" ? (used.length ? used : [null]).map((id) => ({ key: id, title: rooms.get(id)?.name || "No room", today: first === today })) : Array.from({ length: 7 }, (_, n) => { const date = addDays(first, n), name = dayName(midnight(date)).split(" "); return { key: date, title: name[0], sub: name.slice(1).join(" "), today: date === today }; });
-    return html`<st-calendar .rows=${rows} .columns=${columns} .columnOf=${this.view === "day" ? (row) => row.room_id : (row) => day(row.start_time)} .hueOf=${(row) => this.hue(row)} .text=${(row) => this.seatText(row)} .fill=${(row) => (row.capacity ? row.booked_count / row.capacity : 0)} .to=${(row) => withQuery(this.route, { class: row.id })} .selected=${this.shownId} .pick=${this.pick || null}></st-calendar>`;
+    const none = rows.length ? nothing : html`<p class="note">${this.pick ? "No classes in this week. Click into a day to add one." : "No classes in this week."}</p>`;
+    return html`${none}<st-calendar .rows=${rows} .columns=${columns} .columnOf=${this.view === "day" ? (row) => row.room_id : (row) => day(row.start_time)} .hueOf=${(row) => this.hue(row)} .text=${(row) => this.seatText(row)} .fill=${(row) => (row.capacity ? row.booked_count / row.capacity : 0)} .to=${(row) => withQuery(this.route, { class: row.id })} .selected=${this.shownId} .pick=${this.pick || null}></st-calendar>`;
   }
   agenda(rows, today) {
     const days = Map.groupBy(rows.toSorted((a, b) => (a.start_time < b.start_time ? -1 : 1)), (row) => day(row.start_time));
@@ -95,7 +97,7 @@ export class Schedule extends Piece {
     const { query } = this.route, locations = this.places, pick = (changes) => go(withQuery(this.route, changes));
     return html`<div class="cal-split ${this.shownId ? "open" : ""}"><section class="cal-side"><div class="head"><h1>${this.title()}</h1><div class="row"><button class="btn small" @click=${() => pick({ day: "", class: "" })}>Today</button><button class="icon-btn" aria-label="Earlier" title="Earlier (←)" @click=${() => this.move(-1)}>${icon("left")}</button><button class="icon-btn" aria-label="Later" title="Later (→)" @click=${() => this.move(1)}>${icon("right")}</button></div><span class="grow"></span>
         ${locations.length > 1 ? chips("Location", [["", "All"], ...locations.map((row) => [row.id, row.name])], query.location || "", (location) => pick({ location, class: "" })) : nothing}
-        ${chips("View", [["day", "Day"], ["week", "Week"], ["agenda", "Agenda"]], this.view, (view) => pick({ view }))}${this.extra?.() || nothing}</div>
+        ${chips("View", [["day", "Day"], ...(SMALL.matches ? [] : [["week", "Week"]]), ["agenda", "Agenda"]], this.view, (view) => pick({ view }))}${this.extra?.() || nothing}</div>
         ${panel(this.classes, (value) => html`${this.grid(value)}${value.more ? html`<p class="soft">There are more classes than are shown; choose a location.</p>` : nothing}`, { isEmpty: ({ rows }) => !rows.length && this.view !== "week", empty: empty(this.view === "day" ? "No classes on this day." : "No classes in this week.", this.view === "day" ? html`<button class="btn" @click=${() => pick({ view: "week" })}>Show the week</button>` : html`<button class="btn" @click=${() => this.move(1)}>Next week</button>`), lines: 9 })}</section>
       ${this.shownId ? html`<section class="pane" tabindex="-1" aria-label="Class"><a class="pane-close" data-close href=${withQuery(this.route, { class: "" })} aria-label="Close" title="Close (Esc)">${icon("close")}</a>${panel(this.one, (value) => this.detail(value))}</section>` : nothing}</div>`;
   }

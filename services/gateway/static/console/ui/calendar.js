@@ -4,12 +4,17 @@ import { html, nothing, repeat } from "../vendor/lit.js";
 import { Piece, styled } from "./element.js";
 import { clock, minutesOfDay } from "./time.js";
 
-const HOUR = 52;
+const HOUR = 52, APART = 22, CARD = 16; // pixels, minutes, and percent by which a card on another is set in
 // Overlapping rows stand side by side: each gets the first free lane, a group of overlaps shares its number of lanes.
 export function lanes(rows) {
   const placed = [];
   let group = [], ends = [], until = -Infinity;
-  const flush = () => { for (const one of group) one.of = ends.length; group = []; ends = []; };
+  const flush = () => {
+    // Starts that are far enough apart leave each title free: such rows overlap like cards.
+    const apart = ends.length > 1 && group.every((one, n) => !n || one.start - group[n - 1].start >= APART);
+    for (const one of group) Object.assign(one, { of: ends.length, apart });
+    group = []; ends = [];
+  };
   for (const row of rows.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
     if (row.start >= until) flush();
     let lane = ends.findIndex((end) => end <= row.start);
@@ -39,10 +44,11 @@ class Calendar extends Piece {
         ${column.today && here >= first * 60 && here <= last * 60 ? html`<i class="now" ${styled({ top: `${y(here)}px` })}></i>` : nothing}
         ${repeat(lanes(shaped.filter((one) => one.column === column.key)), (one) => one.row.id, (one) => this.block(one, y))}</div>`)}</div></div>`;
   }
-  block({ row, start, end, lane, of }, y) {
+  block({ row, start, end, lane, of, apart }, y) {
+    const left = apart ? lane * CARD : (lane / of) * 100, width = apart ? 100 - left : 100 / of;
     const gone = row.status === "cancelled", fill = Math.min(1, this.fill(row)), text = this.text(row);
-    return html`<a class="block t${this.hueOf(row)} ${gone ? "gone-class" : ""}" data-id=${row.id} href=${this.to(row)} aria-current=${row.id === this.selected ? "true" : nothing} title="${clock(row.start_time)}–${clock(row.end_time)} ${row.title} · ${text}"
-      ${styled({ top: `${y(start) + 1}px`, height: `${((end - start) / 60) * HOUR - 3}px`, left: `calc(${(lane / of) * 100}% + 2px)`, width: `calc(${100 / of}% - 4px)` })} @click=${() => setTimeout(() => document.querySelector(".pane")?.focus({ preventScroll: true }), 60)}>
+    return html`<a class="block t${this.hueOf(row)} ${gone ? "gone-class" : ""} ${apart ? "apart" : ""}" data-id=${row.id} href=${this.to(row)} aria-current=${row.id === this.selected ? "true" : nothing} title="${clock(row.start_time)}–${clock(row.end_time)} ${row.title} · ${text}"
+      ${styled({ top: `${y(start) + 1}px`, height: `${((end - start) / 60) * HOUR - 3}px`, left: `calc(${left}% + 2px)`, width: `calc(${width}% - 4px)` })} @click=${() => setTimeout(() => document.querySelector(".pane")?.focus({ preventScroll: true }), 60)}>
       <i class="fill" ${styled({ height: `${fill * 100}%` })}></i><b>${row.title}</b><span>${clock(row.start_time)} · ${text}</span></a>`;
   }
 }

@@ -21,7 +21,7 @@ export function confirm(title, text, verb, { danger = true, typed = null } = {})
     let yes = false, said = "";
     const dialog = openDialog(title, () => html`<form @submit=${(event) => { event.preventDefault(); yes = true; dialog.close(); }}><p>${text}</p>
       ${typed ? html`<label class="field"><span>Type ${typed} to go on</span><input data-first .value=${said} @input=${(event) => { said = event.target.value; dialog.redraw(); }}></label>` : ""}
-      <p class="row end"><button type="button" class="btn" ?data-first=${!typed} @click=${() => dialog.close()}>Keep it</button><button class="btn ${danger ? "danger" : "main"}" ?disabled=${typed && said !== typed}>${verb}</button></p></form>`, { onclose: () => resolve(yes) });
+      <p class="row end"><button type="button" class="btn" ?data-first=${!typed} @click=${() => dialog.close()}>${danger ? "Keep it" : "Cancel"}</button><button class="btn ${danger ? "danger" : "main"}" ?disabled=${typed && said !== typed}>${verb}</button></p></form>`, { onclose: () => resolve(yes) });
   });
 }
 // A kebab: [[text, act, danger], …]

@@ -12,6 +12,7 @@ export function kindOf(word) {
   return Object.keys(KINDS).find((kind) => KINDS[kind].includes(word)) || (SHAPES[word] ? word : "idle");
 }
 export const words = (text) => String(text).replaceAll("_", " ");
+export const counted = (number, one, more = `${one}s`) => `${number.toLocaleString("en")} ${number === 1 ? one : more}`;
 // dot("dead"), dot(409): `label` is what a screen reader hears, the word itself if it is not given.
 export const dot = (word, label = words(word)) => html`<span class="dot ${kindOf(word)}" role="img" aria-label=${label} title=${label}>${SHAPES[kindOf(word)]}</span>`;
 export const pill = (word, kind = kindOf(word)) => html`<span class="pill ${kind}">${words(word)}</span>`;

@@ -59,6 +59,12 @@ export function midnight(text, zone = zones.current) {
   for (let round = 0; round < 2; round += 1) instant = plain - offset(instant, zone);
   return new Date(instant);
 }
+// "18:30" of a day in the chosen zone; a clock change in the night moves it, so it is set right once.
+export function instant(date, text) {
+  const minute = Number(text.slice(0, 2)) * 60 + Number(text.slice(3, 5));
+  const guess = midnight(date).getTime() + minute * 60000;
+  return new Date(guess - (minutesOfDay(guess) - minute) * 60000);
+}
 function offset(instant, zone) {
   const parts = Object.fromEntries(format(zone, { year: "numeric", month: "numeric", day: "numeric", hour: "numeric", minute: "numeric", second: "numeric" })
     .formatToParts(new Date(instant)).map(({ type, value }) => [type, value]));
