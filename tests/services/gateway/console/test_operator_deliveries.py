@@ -2,10 +2,12 @@
 
 from playwright.async_api import expect
 
-from tests.harness.browser import Tab
+from tests.harness.browser import SHARED_LOOP, Tab
 from tests.harness.front_desk import front_desk
 from tests.harness.receiver import answering, ok, receiving
 from tests.harness.system import System
+
+pytestmark = SHARED_LOOP
 
 
 async def test_failed_deliveries_are_grouped_with_the_reason_they_share(tab: Tab, system: System) -> None:
