@@ -94,7 +94,8 @@ async def clients_apart(works: Sequence[Work]) -> AsyncIterator[Seen]:
             assert child.stdin is not None
             child.stdin.write(msgspec.json.encode(work) + b"\n")
         yield combined
-        for output, _ in await asyncio.gather(*(child.communicate() for child in running)):
+        # With an input, even an empty one, their own ends.
+        for output, _ in await asyncio.gather(*(child.communicate(b"") for child in running)):
             seen = msgspec.json.decode(output, type=Seen)
             combined.events += seen.events
             combined.seconds += seen.seconds
