@@ -31,6 +31,9 @@ async def test_failed_deliveries_are_grouped_with_the_reason_they_share(tab: Tab
         await expect(pane.get_by_role("heading", level=1)).to_contain_text("booked Power Yoga")
         for text in ("no database", "webhook-signature", "content-length"):
             await expect(pane).to_contain_text(text)
+        await group.get_by_role("button", name="Recover since…").click()
+        await expect(tab.page.get_by_role("dialog")).to_contain_text("did not reach it")
+        await tab.page.get_by_role("button", name="Cancel").click()
         receiver.response = ok
         await group.get_by_role("button", name="Retry all 2").click()
         await expect(tab.page.locator(".side")).to_contain_text("Every delivery has arrived.")

@@ -2,18 +2,18 @@
 import { html, nothing, repeat } from "../vendor/lit.js";
 import { copyChip } from "../ui/copy-chip.js";
 import { facts, split } from "../ui/detail-pane.js";
-import { openDialog } from "../ui/dialog.js";
-import { empty, Load, panel, Piece, problem } from "../ui/element.js";
-import { chips, choice, field } from "../ui/filter-bar.js";
+import { empty, Load, panel, Piece } from "../ui/element.js";
+import { chips } from "../ui/filter-bar.js";
 import { poll } from "../ui/live.js";
-import { counted, dot, meter, pill } from "../ui/marks.js";
+import { dot, pill } from "../ui/marks.js";
 import { go, href, withQuery } from "../ui/route.js";
-import { dayAndTime, relative } from "../ui/time.js";
+import { relative } from "../ui/time.js";
 import { timeline } from "../ui/timeline.js";
 import { failed, toast } from "../ui/toast.js";
 import { errorText, healthFigures, healthWord, pausedPill, readHealth } from "../partner/endpoints.js";
 import { attemptBoxes, attemptSteps, TRIES } from "../partner/attempts.js";
 import { outcomeOf } from "../partner/outcomes.js";
+import { openRecovery } from "../partner/recovery.js";
 import { sentence, whereOf } from "../partner/sentences.js";
 import "../ui/rel-time.js";
 
@@ -81,46 +81,6 @@ class Deliveries extends Piece {
     toast(sent === 1 ? "It is sent again." : `${sent} are sent again.`);
     setTimeout(() => this.nudge(true), 800);
   }
-  recover({ id, endpoint, rows }) {
-    const { api } = this.app, at = `/webhook-endpoints/${id}`, quiet = { quiet: true }, first = rows.at(-1)?.created_at;
-    const failing = first ? [["first", `Since it failed (${dayAndTime(first)})`]] : [];
-    const options = [["1", "The last hour"], ...failing, ["24", "The last 24 hours"], ["168", "The last 7 days"]];
-    let since = first ? "first" : "1", running = null, error = null, over = false, missed = null;
-    const from = () => (since === "first" ? first : new Date(Date.now() - Number(since) * 3600000).toISOString());
-    const count = async () => {
-      missed = error = null;
-      dialog.redraw();
-      try { missed = await api.get(`${at}/missed-events`, { since: from() }, quiet); } catch (refused) { error = refused; }
-      dialog.redraw();
-    };
-    const begin = async () => {
-      error = null;
-      try {
-        running = await api.post(`${at}/recover`, { since: from() });
-        dialog.redraw();
-        while (running.status === "running" && !over) {
-          await new Promise((done) => setTimeout(done, 800));
-          running = await api.get(`${at}/recoveries/${running.id}`, {}, quiet);
-          dialog.redraw();
-        }
-        this.nudge(true);
-      } catch (refused) { error = refused; dialog.redraw(); }
-    };
-    const progress = () => {
-      const done = running.status === "done", most = Math.max(running.offered, missed?.count || 1);
-      return html`<p role="status">${done ? "Done" : "Running"}: ${counted(running.offered, "event")} offered.</p>
-        ${meter(done ? 1 : running.offered, done ? 1 : most, "Progress")}${error ? problem(error) : nothing}
-        <p class="row end"><button class="btn" @click=${() => dialog.close()}>${done ? "Close" : "Stop watching"}</button></p>`;
-    };
-    const told = () => (missed ? `${missed.complete ? "" : "At least "}${counted(missed.count, "event")} would be sent.` : "Counting…");
-    const form = () => html`${field("From", choice("From", options, since, (value) => { since = value; count(); }))}
-      ${error ? problem(error, count) : html`<p class="note" role="status">${told()}</p>`}
-      <p class="row end"><button class="btn main" ?disabled=${missed?.count === 0} @click=${begin}>Recover</button></p>`;
-    const dialog = openDialog(`Recover ${nameOf(endpoint)}`, () => html`
-      <p class="soft">Sends what the endpoint should have received since then and has not.</p>${running ? progress() : form()}`,
-      { onclose: () => { over = true; } });
-    count();
-  }
   item(row) {
     const last = row.attempts.at(-1), answer = last ? pill(last.response_status ?? "no answer", last.response_status ? undefined : "bad") : pill("—", "warn");
     const ahead = row.status === "pending" && row.next_attempt_at && new Date(row.next_attempt_at) > Date.now();
@@ -135,10 +95,11 @@ class Deliveries extends Piece {
   group(one) {
     const { id, rows, endpoint } = one, waits = rows.filter(stuck), open = this.open.has(id) || rows.some((row) => row.id === this.route.parts[0]) || Boolean(this.route.query.endpoint) || this.groups.length === 1;
     const first = waits.at(-1), health = endpoint;
+    const recover = () => openRecovery(this.app, { ...endpoint, id }, rows.at(-1)?.created_at, () => this.nudge(true));
     return html`<section class="group-card"><h2 class="row"><button class="fold grow" aria-expanded=${String(open)} @click=${() => { if (this.open.has(id)) this.open.delete(id); else this.open.add(id); this.requestUpdate(); }}>${nameOf(endpoint)}</button></h2>
       <p class="row">${endpoint ? healthWord(endpoint, health) : nothing}${pausedPill(health)}<span class="faint">${healthFigures(health)}</span></p>
       <p class="soft">${waits.length ? `${shared(waits)} · first ${relative(first.created_at)}` : `${rows.length} delivered`}</p>
-      <p class="row">${waits.length ? html`<button class="btn small" @click=${() => this.retry(waits)}>Retry ${waits.length === 1 ? "it" : `all ${waits.length}${this.rows.value.capped && waits.length >= MOST ? " shown" : ""}`}</button>` : nothing}<button class="btn small" @click=${() => this.recover(one)}>Recover since…</button></p>
+      <p class="row">${waits.length ? html`<button class="btn small" @click=${() => this.retry(waits)}>Retry ${waits.length === 1 ? "it" : `all ${waits.length}${this.rows.value.capped && waits.length >= MOST ? " shown" : ""}`}</button>` : nothing}${endpoint ? html`<button class="btn small" @click=${recover}>Recover since…</button>` : nothing}</p>
       ${open ? html`<ul class="list">${repeat(rows.slice(0, 100), (row) => row.id, (row) => this.item(row))}</ul>` : nothing}</section>`;
   }
   side() {

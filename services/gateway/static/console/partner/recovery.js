@@ -7,7 +7,7 @@ import { counted, meter } from "../ui/marks.js";
 import { clock, dayAndTime, instant, zones } from "../ui/time.js";
 import { endpointName } from "./sentences.js";
 
-export function openRecovery(app, endpoint, failingSince) {
+export function openRecovery(app, endpoint, failingSince, finished = () => {}) {
   const { api } = app;
   let since = failingSince ? "failed" : "hour", own = "", count = null, run = null, error = null, asked = 0, watching = true, more = false;
   // What is typed is a time of the chosen zone, as every time on the page.
@@ -37,6 +37,7 @@ export function openRecovery(app, endpoint, failingSince) {
         run = await api.get(`/webhook-endpoints/${endpoint.id}/recoveries/${run.id}`, {}, { quiet: true });
         dialog.redraw();
       }
+      finished();
     } catch (problem_) { error = problem_; dialog.redraw(); }
   }
   const total = (number) => number.toLocaleString("en");
