@@ -104,7 +104,6 @@ async def read_facts(
     conn: Connection, caller: Caller, class_id: str, member_id: str, holder: str | None
 ) -> StoredFacts:
     """The same facts without a lock, for a preview."""
-    text = await conn.fetchval(
-        "SELECT booking_facts($1, $2, $3, $4)", caller.studio_id, class_id, member_id, holder
-    )
+    request = ([caller.studio_id], [class_id], [member_id], [holder])
+    text = await conn.fetchval("SELECT facts FROM booking_facts($1, $2, $3, $4)", *request)
     return _decoder.decode(text)

@@ -20,7 +20,7 @@ class Claim(Struct, frozen=True):
     body: bytes | None = None
 
 
-CLAIM = "SELECT state, fingerprint, http_status, body FROM claim_key($1, $2, $3)"
+CLAIM = "SELECT state, fingerprint, http_status, body FROM claim_keys(ARRAY[$1::uuid], ARRAY[$2], ARRAY[$3])"
 
 
 async def claim(conn: Connection, caller: Caller, key: str) -> Claim:

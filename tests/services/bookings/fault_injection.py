@@ -19,7 +19,7 @@ class Stage(StrEnum):
 
 
 # The statements that claim an idempotency key, and the first that writes what was decided.
-CLAIMS = ("claim_key(", "start_bookings(")
+CLAIMS = ("claim_keys(", "start_bookings(")
 WRITES = ("INSERT INTO bookings", "INSERT INTO cancellations")
 
 

@@ -240,10 +240,13 @@ async def test_a_service_that_reads_before_it_locks_is_caught(service: Bookings,
     """Planted bug: the lock is there, but the facts are older than it."""
     conn = await asyncpg.connect(database_url)
     text = await conn.fetchval("SELECT pg_get_functiondef('bookings.start_bookings'::regproc)")
-    lock = "IF p_wait THEN"
-    facts = "facts := booking_facts(p_studios[n], p_classes[n], p_members[n], p_holders[n]);"
-    swapped = text.replace(facts, "NULL;").replace(lock, f"{facts} {lock}")
-    assert swapped.count(facts) == 1 and lock in text
+    facts = "booking_facts(p_studios, p_classes, p_members, p_holders)"
+    columns = "found boolean, class_id uuid, location_id uuid, facts json"
+    swapped = text.replace(facts, f"json_to_recordset(early) AS ({columns})").replace(
+        "BEGIN",
+        f"early json; BEGIN early := (SELECT json_agg(f) FROM {facts} f);",  # noqa: S608
+    )
+    assert swapped.count("early") == 3
     await conn.execute("SET search_path TO bookings")
     await conn.execute(swapped)
     await conn.close()

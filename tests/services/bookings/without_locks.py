@@ -16,8 +16,8 @@ LANGUAGE plpgsql AS $$ BEGIN END $$
 """
 
 NO_LOCK_AT_ONCE = """
-CREATE OR REPLACE FUNCTION bookings.has_{what}_lock(p_studio uuid, p_{what} uuid) RETURNS boolean
-LANGUAGE plpgsql AS $$ BEGIN RETURN true; END $$
+CREATE OR REPLACE FUNCTION bookings.lock_free_{what}(p_studios uuid[], p_{what} uuid[], p_places bigint[])
+RETURNS bigint[] LANGUAGE plpgsql AS $$ BEGIN RETURN p_places; END $$
 """
 
 
@@ -29,7 +29,7 @@ async def remove_row_locks(database_url: str) -> None:
         await conn.execute(NO_CLASS_LOCKS)
         await conn.execute(NO_MEMBER_LOCK)
         await conn.execute("ALTER TABLE bookings.members DROP CONSTRAINT members_credits_not_negative")
-        for what in ("class", "member"):
+        for what in ("classes", "members"):
             await conn.execute(NO_LOCK_AT_ONCE.format(what=what))
     finally:
         await conn.close()
@@ -39,8 +39,8 @@ async def remove_key_lock(database_url: str) -> None:
     """Every request gets its key at once, even if another holds it."""
     conn = await asyncpg.connect(database_url)
     try:
-        text = await conn.fetchval("SELECT pg_get_functiondef('bookings.claim_key'::regproc)")
-        without = text.replace("NOT pg_try_advisory_xact_lock", "0 = ")
+        text = await conn.fetchval("SELECT pg_get_functiondef('bookings.claim_keys'::regproc)")
+        without = text.replace("pg_try_advisory_xact_lock", "0 <> ")
         assert without != text
         await conn.execute(without)
     finally:
