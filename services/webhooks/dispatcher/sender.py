@@ -162,6 +162,8 @@ def first_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def _storable(header: str) -> str:
+    if header.isascii() and "\0" not in header:
+        return header[:MAX_HEADER]
     return storable_text(header[:MAX_HEADER].encode("utf-8", "replace"))
 
 

@@ -24,15 +24,6 @@ class Due(Struct, frozen=True):
     traceparent: str | None = None
 
 
-COLUMNS = """d.id, d.event_id, d.sequence, d.step, d.attempt_count, d.next_attempt_at, d.event_created_at,
-e.body, e.traceparent"""
-OPEN_DELIVERIES = """
-deliveries d JOIN events e
-  ON e.studio_id = d.studio_id AND e.id = d.event_id AND e.created_at = d.event_created_at
- AND d.status = 'pending'
-"""
-
-
 class Target(Struct, frozen=True):
     """Where a lane's deliveries go. Read again before each batch, so that changes apply at once."""
 
@@ -63,39 +54,7 @@ class Loaded(Struct, frozen=True):
     due: list[Due]
 
 
-# One statement, so `wakes` and the deliveries are of one snapshot. If `wakes` were newer, a lane could be
-# released without having seen the delivery that woke it.
-# Two index scans for each lane, each with a limit: first attempts get half, however many retries are overdue.
-LOAD = f"""
-WITH mine AS MATERIALIZED (
-    SELECT m.place, l.endpoint_id, l.wakes, l.changes, e.url, e.fifo,
-           e.rate_limit, m.held::uuid[] AS held,
-           e.status = 'enabled' AND e.deleted_at IS NULL AS enabled,
-           CASE WHEN e.fifo OR e.status <> 'enabled' OR e.deleted_at IS NOT NULL THEN 0
-                ELSE least(m.half, ceil(e.rate_limit / 2)::int) END AS half,
-           ARRAY(SELECT s.sealed FROM secrets s
-                 WHERE s.studio_id = e.studio_id AND s.endpoint_id = e.id
-                   AND (s.expires_at IS NULL OR s.expires_at > now())
-                 ORDER BY s.created_at DESC) AS sealed
-    FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::int[]) WITH ORDINALITY
-        AS m (endpoint_id, token, held, half, place)
-    JOIN lanes l ON l.endpoint_id = m.endpoint_id AND l.token = m.token
-    JOIN endpoints e ON e.studio_id = l.studio_id AND e.id = l.endpoint_id
-)
-SELECT mine.place, mine.wakes, mine.changes, mine.enabled, mine.url, mine.fifo, mine.rate_limit, mine.sealed,
-       found.*
-FROM mine LEFT JOIN LATERAL (
-    (SELECT {COLUMNS} FROM {OPEN_DELIVERIES}
-     WHERE d.endpoint_id = mine.endpoint_id AND d.step = 0
-       AND d.id <> ALL (mine.held)
-     ORDER BY d.sequence LIMIT mine.half)
-    UNION ALL
-    (SELECT {COLUMNS} FROM {OPEN_DELIVERIES}
-     WHERE d.endpoint_id = mine.endpoint_id AND d.step > 0
-       AND d.id <> ALL (mine.held) AND d.next_attempt_at <= now()
-     ORDER BY d.next_attempt_at LIMIT mine.half)
-) AS found ON true
-"""  # noqa: S608
+LOAD = "SELECT * FROM lane_work($1::uuid[], $2::uuid[], $3::text[], $4::int[])"
 
 
 async def load(conn: Connection, wanted: Sequence[Wanted]) -> list[Loaded | None]:
@@ -114,15 +73,7 @@ async def load(conn: Connection, wanted: Sequence[Wanted]) -> list[Loaded | None
     return loaded
 
 
-IN_ORDER = f"""
-SELECT found.*, found.step = 0 OR found.next_attempt_at <= now() AS is_due FROM (
-    (SELECT {COLUMNS} FROM {OPEN_DELIVERIES}
-     WHERE d.endpoint_id = $1 AND d.step = 0 ORDER BY d.sequence LIMIT $2)
-    UNION ALL
-    (SELECT {COLUMNS} FROM {OPEN_DELIVERIES}
-     WHERE d.endpoint_id = $1 AND d.step > 0 ORDER BY d.sequence LIMIT 1)
-) AS found ORDER BY found.sequence
-"""  # noqa: S608
+IN_ORDER = "SELECT * FROM oldest_deliveries($1, $2)"
 
 
 async def in_order(conn: Connection, endpoint_id: str, limit: int) -> list[Due]:

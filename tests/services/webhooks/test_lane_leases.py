@@ -12,6 +12,7 @@ from services.webhooks.store.attempts import Completed, Loaded, Wanted
 from services.webhooks.store.lanes import Lease, Release
 from shared.db.database import Connection
 from shared.wire import new_id, now
+from tests.harness.databases import connected
 from tests.harness.eventually import eventually
 from tests.harness.receiver import Receiver, hang
 from tests.services.webhooks.studio_client import StudioClient, hold_lanes, open_studio_client, statuses
@@ -50,6 +51,42 @@ async def test_a_dispatcher_that_lost_its_lease_writes_nothing(client: StudioCli
             result = Completed(lease, attempted, SUCCEEDED, "{}")
             assert await attempts.complete(conn, [result]) == [written]
         assert await attempts.load(conn, [Wanted(stale, [], 0), Wanted(mine, [], 0)]) == [None, ANY]
+
+
+READ = """
+SELECT coalesce(sum(idx_tup_fetch + seq_tup_read), 0)::int FROM pg_stat_xact_user_tables
+WHERE relname LIKE 'events\\_%' OR relname LIKE 'deliveries\\_%'
+"""
+
+
+@pytest.mark.parametrize("fifo", [False, True])
+async def test_a_load_reads_what_it_takes_however_much_waits(
+    client: StudioClient, database_url: str, fifo: bool
+) -> None:
+    """Also while the statistics say that nothing waits, when sorting it all looks cheap to the planner."""
+    lease = await held_lane(client, events=300)
+    async with connected(database_url) as owner:
+        await owner.execute("UPDATE webhooks.deliveries SET status = 'succeeded'")
+        await owner.execute("ANALYZE webhooks.deliveries")
+    await client.publish_some(100)
+    async with client.context.db.connection() as conn, conn.transaction():
+        before = await conn.fetchval(READ)
+        due = await attempts.in_order(conn, lease.endpoint_id, 2) if fifo else (await load(conn, lease)).due
+        assert [one.sequence for one in due] == ([301, 302] if fifo else [301])
+        assert await conn.fetchval(READ) - before <= 10
+
+
+@pytest.mark.parametrize("fifo", [False, True])
+async def test_a_delivery_without_its_event_stops_no_lane(
+    client: StudioClient, database_url: str, fifo: bool
+) -> None:
+    """Nothing makes one, but it would be the first for ever."""
+    lease = await held_lane(client, events=3)
+    async with connected(database_url) as owner:
+        await owner.execute("DELETE FROM webhooks.events WHERE sequence = 1")
+    async with client.context.db.connection() as conn:
+        due = await attempts.in_order(conn, lease.endpoint_id, 1) if fifo else (await load(conn, lease)).due
+        assert [one.sequence for one in due] == [2]
 
 
 async def test_a_lane_with_new_events_since_the_last_load_is_due_at_once(client: StudioClient) -> None:
