@@ -4,8 +4,6 @@ import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 
-import structlog
-
 from services.webhooks.dispatcher.sender import Sent
 from services.webhooks.store import deliveries, parked
 from services.webhooks.store.attempts import Completed
@@ -13,6 +11,7 @@ from services.webhooks.store.event_log import StoredEvent
 from shared.db.database import Database
 from shared.events.bus import QUEUES, Bus
 from shared.events.envelope import read_head
+from shared.observability.log import EventLine, Line, log_line
 from shared.observability.metrics import (
     DELIVERIES,
     DELIVERIES_OPEN,
@@ -23,20 +22,36 @@ from shared.observability.metrics import (
 from shared.observability.tracing import record, trace_id_of
 from shared.wire import now
 
-log = structlog.get_logger("webhooks")
+
+class LoggedLine(EventLine, kw_only=True):
+    sequence: int
+    event: str = "event_logged"
+
+
+class AttemptLine(Line, kw_only=True):
+    event_id: str
+    delivery_id: str
+    endpoint_id: str
+    attempt: int
+    outcome: str
+    status: int | None
+    ms: int
+    event: str = "delivery_attempted"
 
 
 def report_logged(events: Sequence[StoredEvent], began: datetime) -> None:
     seconds = (now() - began).total_seconds()
     for event in events:
-        log.info(
-            "event_logged",
-            request_id=read_head(event.body).request_id,
-            trace_id=trace_id_of(event.traceparent),
-            studio_id=event.studio_id,
-            event_id=event.id,
-            type=event.type,
-            sequence=event.sequence,
+        log_line(
+            LoggedLine(
+                service="webhooks",
+                request_id=read_head(event.body).request_id,
+                trace_id=trace_id_of(event.traceparent),
+                studio_id=event.studio_id,
+                event_id=event.id,
+                type=event.type,
+                sequence=event.sequence,
+            )
         )
         attributes = {"studio.event_id": event.id, "studio.studio_id": event.studio_id}
         record(f"log {event.type}", event.traceparent, "consumer", began, attributes, seconds=seconds)
@@ -50,18 +65,20 @@ def report_attempt(completed: Completed, sent: Sent) -> None:
     DELIVERIES.labels(outcome).inc()
     if not failed:
         DELIVERY_SECONDS.observe(max(0.0, (now() - head.created_at).total_seconds()))
-    log.info(
-        "delivery_attempted",
-        request_id=head.request_id,
-        trace_id=trace_id_of(due.traceparent),
-        studio_id=head.studio_id,
-        event_id=due.event_id,
-        delivery_id=due.id,
-        endpoint_id=completed.lease.endpoint_id,
-        attempt=due.attempt_count + 1,
-        outcome=outcome,
-        status=sent.outcome.status,
-        ms=sent.duration_ms,
+    log_line(
+        AttemptLine(
+            service="webhooks",
+            request_id=head.request_id,
+            trace_id=trace_id_of(due.traceparent),
+            studio_id=head.studio_id,
+            event_id=due.event_id,
+            delivery_id=due.id,
+            endpoint_id=completed.lease.endpoint_id,
+            attempt=due.attempt_count + 1,
+            outcome=outcome,
+            status=sent.outcome.status,
+            ms=sent.duration_ms,
+        )
     )
     attributes = {
         "studio.event_id": due.event_id,

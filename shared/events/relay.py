@@ -24,6 +24,7 @@ from shared.events.envelope import read_head
 from shared.events.leases import RENEW_SECONDS, UNABLE_SECONDS, Leases
 from shared.events.outbox import Backlog, FloorBound, backlog, delete_logged, read_unsent
 from shared.events.session import REPLY_SECONDS, Session
+from shared.observability.log import EventLine, log_line
 from shared.observability.metrics import OUTBOX_AGE, OUTBOX_EVENTS, PUBLISHED
 from shared.observability.tracing import trace_id_of
 
@@ -194,7 +195,7 @@ class Relay:
             if bound is not None:
                 session.raise_floor(stream, min(bound, rows[-1]["id"]) if is_full else bound)
             if rows:
-                _log_published(rows)
+                _log_published(self.service, rows)
                 batches += session.batches_of(rows)
                 more = more or (is_full and bool(session.limits()))
         return batches, more
@@ -230,18 +231,20 @@ class Relay:
                 del self._refused[one.row_id]
 
 
-def _log_published(rows: Sequence[Any]) -> None:
+def _log_published(service: str, rows: Sequence[Any]) -> None:
     for row in rows:
         try:
             request_id = read_head(row["envelope"]).request_id
         except (msgspec.DecodeError, UnicodeDecodeError):
             # The receiver parks it.
             request_id = None
-        log.info(
-            "event_published",
+        line = EventLine(
+            service=service,
             request_id=request_id,
             trace_id=trace_id_of(row["traceparent"]),
             studio_id=row["studio_id"],
+            event="event_published",
             event_id=row["event_id"],
             type=row["type"],
         )
+        log_line(line)

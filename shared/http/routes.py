@@ -28,7 +28,7 @@ from shared.http.decoding import decode_query, path_id, read_body_as
 from shared.http.idempotency.once import Written, canonical, idempotent_request, once
 from shared.http.pages import MAX_PAGE_BYTES, Page, short_page
 from shared.http.response import Response
-from shared.http.waiting import STOPPING
+from shared.http.waiting import STOPPING, Stopping
 from shared.wire import PageQuery, Query, encode
 
 MAX_BODY = 256 * 1024
@@ -65,7 +65,7 @@ class Call(Struct, Generic[Q, B]):
     raw_query: bytes = b""
     idempotency_key: str = ""
     # Set once the process is being stopped.
-    stopping: asyncio.Event | None = None
+    stopping: Stopping | None = None
 
 
 class PartialBody(Struct, frozen=True):

@@ -24,7 +24,7 @@ from shared.http.early_responses import with_early_responses
 from shared.http.error_mapping import response_for
 from shared.http.response import Response
 from shared.http.service import send_response
-from shared.http.waiting import STOPPING
+from shared.http.waiting import STOPPING, Stopping
 from shared.wire import new_id
 
 log = structlog.get_logger("serve")
@@ -60,7 +60,7 @@ class Draining:
 
     def __init__(self) -> None:
         self.started = False
-        self.stopping = asyncio.Event()
+        self.stopping = Stopping()
         self.in_flight = 0
         self._in_flight_before = 0
         self._changed = asyncio.Event()
@@ -105,7 +105,7 @@ class Draining:
     def _start(self) -> None:
         if not self.started:
             self.started = True
-            self.stopping.set()
+            self.stopping.begin()
             self._in_flight_before = self.in_flight
 
     async def _wait_until_zero(self, count: str) -> None:

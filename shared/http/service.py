@@ -21,7 +21,7 @@ from shared.http.response import Response, with_entity_tag
 from shared.http.route_table import Routed, RouteTable
 from shared.http.routes import Route
 from shared.observability import metrics, tracing
-from shared.observability.log import RequestLine, log_request
+from shared.observability.log import RequestLine, log_line
 from shared.observability.metrics import RouteMetrics
 from shared.routing import PartnerRoute, partner_route
 from shared.settings import Settings
@@ -174,9 +174,20 @@ def log_response(
     caller: Caller | None = None,
     traceparent: str | None = None,
 ) -> None:
-    ms, trace_id = round(seconds * 1000, 2), tracing.trace_id_of(traceparent)
-    whose = (caller.studio_id, caller.client_id, caller.key_id) if caller else (None, None, None)
-    log_request(RequestLine(service, method, route, status, ms, request_id, trace_id, *whose))
+    log_line(
+        RequestLine(
+            service=service,
+            method=method,
+            route=route,
+            status=status,
+            ms=round(seconds * 1000, 2),
+            request_id=request_id,
+            trace_id=tracing.trace_id_of(traceparent),
+            studio_id=caller.studio_id if caller else None,
+            client_id=caller.client_id if caller else None,
+            key_id=caller.key_id if caller else None,
+        )
+    )
 
 
 def valid_request_id(raw: bytes | None) -> str:

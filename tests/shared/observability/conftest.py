@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from shared.observability.log import set_up_request_log
+from shared.observability.log import set_up_lines
 
 
 @pytest.fixture(autouse=True)
@@ -17,4 +17,4 @@ def _logging_restored() -> Iterator[None]:
     logging.root.handlers[:] = handlers
     logging.root.setLevel(level)
     structlog.reset_defaults()
-    set_up_request_log(sys.stderr.buffer, as_json=False, enabled=True)
+    set_up_lines(sys.stderr.buffer, as_json=False, enabled=True)

@@ -8,7 +8,7 @@ import asyncpg
 import pytest
 import structlog
 
-from shared.observability.log import RequestLine, log_request, set_up_logging
+from shared.observability.log import RequestLine, log_line, set_up_logging
 from shared.observability.scrubbing import safe_message, safe_traceback, scrub
 from shared.settings import Settings
 
@@ -84,7 +84,7 @@ def line(**fields: str) -> RequestLine:
 def test_a_line_is_json_with_every_field(capsys: pytest.CaptureFixture[str]) -> None:
     """One line on stderr."""
     set_up_logging(Settings(log_format="json"), "bookings")
-    log_request(line())
+    log_line(line())
     written = json.loads(capsys.readouterr().err)
     assert written.pop("timestamp").endswith("Z")
     assert written == {
@@ -106,12 +106,12 @@ def test_a_line_is_json_with_every_field(capsys: pytest.CaptureFixture[str]) -> 
 def test_a_request_id_that_is_an_email_is_not_written(capsys: pytest.CaptureFixture[str]) -> None:
     """It is the only field whose text a partner chooses."""
     set_up_logging(Settings(log_format="json"), "bookings")
-    log_request(line(request_id="ada@example.com"))
+    log_line(line(request_id="ada@example.com"))
     assert "ada" not in capsys.readouterr().err
 
 
 def test_the_level_holds_for_requests_too(capsys: pytest.CaptureFixture[str]) -> None:
     """At `warning` a successful request is not logged."""
     set_up_logging(Settings(log_format="json", log_level="warning"), "bookings")
-    log_request(line())
+    log_line(line())
     assert capsys.readouterr().err == ""
