@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Final
@@ -24,15 +24,20 @@ LINGER_SECONDS: Final = 5.0
 # Events of a studio, and studios, in one step: what it holds in memory is bounded.
 MOST: Final = 20
 MOST_STUDIOS: Final = 50
+# Those who are told come back at once for the next event, and who asks for something else has to wait until
+# they are served. So they are told one after the other, if that delays nobody for long.
+SPREAD_SECONDS: Final = 0.0015
+MOST_SPREAD_SECONDS: Final = 0.1
 
 Matches = Callable[[asyncpg.Record], bool]
 
 
 class News(Struct, frozen=True):
-    """The events that match, and the sequence up to which there are no others."""
+    """The events that match, the sequence up to which there are no others, and that of the oldest event."""
 
     events: Sequence[EventBody]
     until: int
+    oldest: int = 0
 
 
 class Followed(Struct):
@@ -46,7 +51,12 @@ class Followed(Struct):
 class _Waiter(Struct, eq=False):
     until: int
     matches: Matches
-    news: "asyncio.Future[News]"
+    woken: "asyncio.Future[None]"
+    news: News | None = None
+
+    def wake(self) -> None:
+        if not self.woken.done():
+            self.woken.set_result(None)
 
 
 class Followers:
@@ -56,6 +66,16 @@ class Followers:
         self._db = db
         self._waiting: dict[str, set[_Waiter]] = {}
         self._followed: dict[str, Followed] = {}
+        # Studios that have news for sure, and when all were looked at last.
+        self._logged: set[str] = set()
+        self._polled_at = 0.0
+        self._last_told = 0.0
+
+    def logged(self, studio_ids: Iterable[str]) -> None:
+        """This process has logged events of these studios."""
+        if news := self._followed.keys() & studio_ids:
+            self._logged |= news
+            self.wakeup.notify()
 
     def has_nothing_after(self, studio_id: str, sequence: int | None) -> Followed | None:
         """The studio, if it is followed and had no later event a moment ago."""
@@ -75,15 +95,17 @@ class Followers:
             self.wakeup.notify()
         try:
             async with asyncio.timeout(seconds):
-                return await waiter.news
+                await waiter.woken
         except TimeoutError:
-            # It may have been told at this very moment.
-            return waiter.news.result() if _has_result(waiter.news) else News((), waiter.until)
+            pass
         finally:
-            self._waiting[studio_id].discard(waiter)
-            if not self._waiting[studio_id]:
+            waiting = self._waiting[studio_id]
+            waiting.discard(waiter)
+            if not waiting:
                 del self._waiting[studio_id]
                 followed.left_at = time.monotonic()
+        # Also if the time was over just when there was something to tell.
+        return waiter.news or News((), waiter.until)
 
     async def step(self) -> bool:
         long_ago = time.monotonic() - LINGER_SECONDS
@@ -93,7 +115,7 @@ class Followers:
         self.loop.idle = POLL_SECONDS if self._followed else IDLE_SECONDS
         if not self._followed:
             return False
-        seen = {studio_id: followed.told for studio_id, followed in self._followed.items()}
+        seen = {studio_id: followed.told for studio_id, followed in self._studios()}
         async with self._db.connection() as conn:
             rows = await event_log.new_since(conn, seen, MOST, MOST_STUDIOS)
         more, studios = False, 0
@@ -105,12 +127,24 @@ class Followers:
             followed = self._followed[studio_id]
             # Only this loop tells, but somebody may have seen more since.
             followed.told = max(followed.told, until)
+            followed.oldest = max(followed.oldest, new[0]["oldest"] or until + 1)
             self._tell(studio_id, [row for row in new if row["id"] is not None], until)
-        return more or studios == MOST_STUDIOS
+        if more := more or studios == MOST_STUDIOS:
+            self._polled_at = 0.0
+        return more
+
+    def _studios(self) -> list[tuple[str, Followed]]:
+        """Those with news, or all of them if the next poll is due."""
+        logged, self._logged = self._logged, set()
+        if time.monotonic() - self._polled_at < POLL_SECONDS:
+            return [(id_, followed) for id_ in logged if (followed := self._followed.get(id_)) is not None]
+        self._polled_at = time.monotonic()
+        return list(self._followed.items())
 
     def _tell(self, studio_id: str, rows: Sequence[asyncpg.Record], until: int) -> None:
+        loop = asyncio.get_running_loop()
         for waiter in self._waiting.get(studio_id, ()):
-            if waiter.news.done():
+            if waiter.news is not None:
                 continue
             events = [
                 EventBody(row["id"], row["sequence"], row["body"])
@@ -119,8 +153,8 @@ class Followers:
             ]
             waiter.until = max(waiter.until, until)
             if events:
-                waiter.news.set_result(News(events, waiter.until))
-
-
-def _has_result(future: "asyncio.Future[News]") -> bool:
-    return future.done() and not future.cancelled()
+                waiter.news = News(events, waiter.until, self._followed[studio_id].oldest)
+                now = loop.time()
+                at = min(max(now, self._last_told + SPREAD_SECONDS), now + MOST_SPREAD_SECONDS)
+                loop.call_at(at, waiter.wake)
+                self._last_told = at

@@ -156,6 +156,22 @@ async def test_events_that_are_not_kept_any_more_are_told(system: System, partne
     assert [event["sequence"] for event in resumed["data"]] == [4]
 
 
+async def test_a_wait_tells_which_event_is_the_oldest_now(system: System, partner: Client) -> None:
+    """Also of events that were dropped while it waited, whether there is something new or not."""
+    for _ in range(3):
+        await lead(partner)
+    await partner.until("/events", lambda page: page["latest_sequence"] == 3)
+    waiting = asyncio.create_task(partner.get("/events", after_sequence=3, wait=20))
+    await asyncio.sleep(0.5)
+    await system.operator.post(f"/studios/{system.studio_id}/events/prune", {"through": 2})
+    empty = (await partner.get("/events", after_sequence=3, wait=1)).json()
+    assert (empty["latest_sequence"], empty["oldest_sequence"]) == (3, 3)
+    await lead(partner)
+    page = (await waiting).json()
+    assert [event["sequence"] for event in page["data"]] == [4]
+    assert (page["latest_sequence"], page["oldest_sequence"]) == (4, 3)
+
+
 async def test_the_newest_first(partner: Client) -> None:
     """Page by page, down to `after_sequence`, with the filters."""
     for _ in range(5):

@@ -49,7 +49,7 @@ from shared.http.response import IF_NONE_MATCH, Response, with_entity_tag
 from shared.http.route_table import RouteTable
 from shared.http.routes import IDEMPOTENCY_HEADER, MAX_BODY, read_body
 from shared.http.service import log_response, raw_path_of, valid_request_id
-from shared.http.waiting import STOPPING, unless_ended
+from shared.http.waiting import STOPPING, Stopping, unless_ended
 from shared.observability.metrics import RouteMetrics
 from shared.observability.tracing import Span, begin, valid_traceparent
 from shared.routing import GATEWAY, PREFIX, ROUTES, PartnerRoute
@@ -197,18 +197,17 @@ class PartnerApi:
         self, request: PartnerRequest, route: PartnerRoute, key: CachedKey, seconds: float
     ) -> UpstreamResponse:
         """Once this process is being stopped, what there is now. Meanwhile the key may have ended."""
-        stopping: asyncio.Event | None = request.scope.get(STOPPING)
+        stopping: Stopping | None = request.scope.get(STOPPING)
         began = time.perf_counter()
         mark_authenticated(request.scope)
         with self._waits.one_more((key.caller.client_id, bool(key.session_id))):
             try:
-                async with asyncio.timeout(seconds + GRACE):
-                    waiting = self._forward(request, route, key, WAITING)
-                    response = await unless_ended(waiting, request.receive, stopping)
+                waiting = self._forward(request, route, key, WAITING)
+                response = await unless_ended(waiting, request.receive, stopping, seconds + GRACE)
             except TimeoutError:
                 raise UpstreamTimeout from None
         request.waited = time.perf_counter() - began
-        if response is None and stopping is not None and stopping.is_set():
+        if response is None and stopping is not None and stopping.began:
             query = without_wait(request.scope["query_string"])
             request.target = request.path[len(PREFIX) :] + b"?" + query
             response = await self._forward(request, route, key, WAITING)

@@ -92,7 +92,7 @@ async def _log(service: Webhooks, copies: Mapping[str, tuple[Message, Envelope]]
         new = [copies[event.id] for event in events if not event.erased]
         passed_on = [outbox_row(message, envelope) for message, envelope in new if groups_for(envelope.type)]
         await add_rows(conn, passed_on)
-    service.followers.wakeup.notify()
+    service.followers.logged(event.studio_id for event in events)
     if made:
         service.wakeup.notify()
     report_logged(events, began)

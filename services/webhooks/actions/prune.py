@@ -7,7 +7,7 @@ import structlog
 
 from services.webhooks.context import Webhooks
 from services.webhooks.rules.retention import KEPT, WEEK, oldest_kept
-from services.webhooks.store import endpoints, erasure, parked, retention
+from services.webhooks.store import endpoints, erasure, event_log, parked, retention
 from shared.http.caller import Caller
 from shared.observability.metrics import LOG_DAYS
 from shared.wire import now
@@ -37,6 +37,8 @@ async def prune_events(service: Webhooks, caller: Caller, through: int) -> int:
     dropped = 0
     while True:
         async with service.db.transaction() as conn:
+            # A recovery would make deliveries of events that are being dropped.
+            await event_log.lock_counters(conn, [caller.studio_id])
             events = await retention.drop_events(conn, caller, through, BATCH)
             await erasure.clear_stored_responses(conn, caller, events)
         dropped += len(events)

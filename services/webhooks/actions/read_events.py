@@ -20,7 +20,7 @@ from shared.http.asgi import Receive
 from shared.http.caller import Caller
 from shared.http.pages import fetch_by_size, first_by_size
 from shared.http.response import Response
-from shared.http.waiting import unless_ended
+from shared.http.waiting import Stopping, unless_ended
 from shared.wire import encode
 
 
@@ -64,13 +64,18 @@ async def read_events(service: Webhooks, caller: Caller, query: EventsQuery, sta
         )
         # Read after the page: whatever was dropped while it was read is told.
         oldest = await event_log.oldest(conn, caller) or latest + 1
-    if query.after_sequence is not None and query.after_sequence < oldest - 1:
-        raise EventsExpired(oldest)
-    return Events(shown, more, latest, oldest)
+    return _kept(query, Events(shown, more, latest, oldest))
+
+
+def _kept(query: EventsQuery, page: Events) -> Events:
+    """Raises if events that the caller has not seen are gone."""
+    if query.after_sequence is not None and query.after_sequence < page.oldest - 1:
+        raise EventsExpired(page.oldest)
+    return page
 
 
 async def follow_events(
-    service: Webhooks, caller: Caller, query: FollowQuery, receive: Receive, stopping: asyncio.Event | None
+    service: Webhooks, caller: Caller, query: FollowQuery, receive: Receive, stopping: Stopping | None
 ) -> Events:
     """Waits for the next event if there is none, until the caller hangs up or the process is stopped."""
     if query.wait and (query.after_sequence is None or query.cursor or query.order == "desc"):
@@ -90,7 +95,7 @@ async def follow_events(
         news = await unless_ended(waiting, receive, stopping)
         if news is None:
             break
-        page.latest = max(page.latest, news.until)
+        page.latest, page.oldest = max(page.latest, news.until), max(page.oldest, news.oldest)
         if news.events:
             page.events, page.has_more = first_by_size(
                 news.events, query.limit, lambda event: len(event.body)
@@ -101,7 +106,10 @@ async def follow_events(
             if page.latest <= known:
                 # Others were told of more than the log has: it was restored.
                 await asyncio.sleep(POLL_SECONDS)
-    return page
+        else:
+            async with service.db.connection() as conn:
+                page.oldest = await event_log.oldest(conn, caller) or page.latest + 1
+    return _kept(query, page)
 
 
 def _matches(caller: Caller, query: FollowQuery, row: Any) -> bool:

@@ -274,7 +274,8 @@ async def list_events(
 
 # In one snapshot: a studio's counter moves in the transaction of its events.
 NEW_SINCE = """
-SELECT s.studio_id, s.last_sequence, e.*
+SELECT s.studio_id, s.last_sequence, (
+    SELECT sequence FROM events WHERE studio_id = s.studio_id ORDER BY sequence LIMIT 1) AS oldest, e.*
 FROM (
     SELECT s.studio_id, s.seen, c.last_sequence FROM unnest($1::uuid[], $2::bigint[]) AS s (studio_id, seen)
     JOIN event_counters c ON c.studio_id = s.studio_id AND c.last_sequence > s.seen LIMIT $4) AS s
