@@ -120,9 +120,15 @@ async def _database(settings: Settings, service: str) -> AsyncIterator[Database]
         await db.close()
 
 
+HAS_ENDPOINT: Final = "SELECT EXISTS (SELECT FROM endpoints WHERE studio_id = $1 AND id = $2)"
+
+
 async def _add_partner_samples(settings: Settings, client: OperatorClient) -> None:
     async with _database(settings, "webhooks") as db:
         async with db.connection() as conn:
+            # The event may be gone: events are kept for a while.
+            if await conn.fetchval(HAS_ENDPOINT, STUDIO_ID, ENDPOINT_ID):
+                return
             if await get_event(conn, OPERATOR, EVENT_ID) is not None:
                 return
         made = await asyncio.to_thread(_book, settings, client)

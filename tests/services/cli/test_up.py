@@ -88,6 +88,9 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
             story.texts.append((home.parent / "up.log").read_text())
             if number == 0:
                 story.demo_classes = classes(port, story.keys()[0])
+                # As if the sample event were too old to be kept.
+                pruned = run(home, "events", "prune", "--studio", "demo", "--through", "1000", "--yes")
+                assert pruned.returncode == 0, pruned.stderr
                 process.kill()
             else:
                 listed = json.loads(run(home, "studios", "list").stdout)
