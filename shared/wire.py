@@ -67,10 +67,7 @@ def new_id() -> str:
 
 def new_id_at(moment: datetime) -> str:
     """A uuid of version 7, which tells its moment to the millisecond. The rest is random."""
-    milliseconds = f"{int(moment.timestamp() * 1000):012x}"
-    digits = os.urandom(10).hex()
-    variant = "89ab"[int(digits[4], 16) & 3]
-    return f"{milliseconds[:8]}-{milliseconds[8:]}-7{digits[1:4]}-{variant}{digits[5:8]}-{digits[8:]}"
+    return _as_uuid(int(moment.timestamp() * 1000) << 80 | int.from_bytes(os.urandom(10)), 7)
 
 
 def new_request_id() -> str:
@@ -78,9 +75,9 @@ def new_request_id() -> str:
     return _as_uuid(getrandbits(128))
 
 
-def _as_uuid(number: int) -> str:
-    # With the bits that say version 4 and its variant.
-    digits = f"{number & ~0xF000_C000_0000_0000_0000 | 0x4000_8000_0000_0000_0000:032x}"
+def _as_uuid(number: int, version: int = 4) -> str:
+    # With the bits that say its version and variant.
+    digits = f"{number & ~0xF000_C000_0000_0000_0000 | version << 76 | 1 << 63:032x}"
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 

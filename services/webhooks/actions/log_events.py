@@ -12,7 +12,7 @@ from msgspec import structs
 
 from services.webhooks.context import Webhooks
 from services.webhooks.rules.retention import MAX_CLOCK_SKEW, oldest_kept, start_of_week
-from services.webhooks.rules.visibility import Subscriber, channel_name, kind_of
+from services.webhooks.rules.visibility import Subscriber, channel_name
 from services.webhooks.store import deliveries, endpoints, event_log, retention
 from services.webhooks.store.deliveries import NewDelivery
 from services.webhooks.store.event_log import StoredEvent
@@ -182,29 +182,21 @@ class Pairs:
 
 async def make_deliveries(conn: Connection, pairs: Iterable[tuple[StoredEvent, str]]) -> str | None:
     """Returns the id of the last one. The caller holds the counters of the studios."""
-    delivery_id: str | None = None
+    last: str | None = None
     at = now()
     left = iter(pairs)
     while stretch := list(islice(left, STRETCH)):
+        events: dict[str, tuple[int, StoredEvent]] = {}
+        places: dict[str, int] = {}
         numbers: Counter[str] = Counter()
         made: list[NewDelivery] = []
         for event, endpoint_id in stretch:
             numbers[endpoint_id] += 1
-            # A microsecond apart, so that the order by creation is the order by sequence.
-            at += timedelta(microseconds=1)
+            place, _ = events.setdefault(event.id, (len(events) + 1, event))
+            endpoint = places.setdefault(endpoint_id, len(places) + 1)
             # Ids that grow fill the index at its end.
-            delivery_id = new_id_at(event.created_at)
-            made.append(
-                NewDelivery(
-                    event.studio_id,
-                    delivery_id,
-                    endpoint_id,
-                    event.id,
-                    kind_of(event.type),
-                    numbers[endpoint_id],
-                    at,
-                    event.created_at,
-                )
-            )
-        await deliveries.insert(conn, made)
-    return delivery_id
+            made.append((new_id_at(event.created_at), place, endpoint, numbers[endpoint_id]))
+        await deliveries.insert(conn, [event for _, event in events.values()], numbers, made, at)
+        at += timedelta(microseconds=len(made))
+        last, *_ = made[-1]
+    return last

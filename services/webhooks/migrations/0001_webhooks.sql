@@ -105,7 +105,8 @@ CREATE INDEX attempt_hours_by_age ON attempt_hours (hour);
 
 -- In the week of their event, with which they go. `step` is the place in the retry schedule (0: a first attempt); a
 -- manual retry sets it back to 0. `erased`: the event's person was erased, so no response to it is stored any more, not
--- even of an attempt in flight.
+-- even of an attempt in flight. No foreign key to the endpoint, which would be looked up for each of them: only an
+-- endpoint with a lane gets one, and it is deleted after them.
 CREATE TABLE deliveries (
     studio_id        uuid        NOT NULL,
     id               uuid        NOT NULL,
@@ -121,8 +122,7 @@ CREATE TABLE deliveries (
     created_at       timestamptz NOT NULL,
     attempts         jsonb       NOT NULL DEFAULT '[]',
     erased           boolean     NOT NULL DEFAULT false,
-    PRIMARY KEY (studio_id, id, event_created_at),
-    FOREIGN KEY (studio_id, endpoint_id) REFERENCES endpoints (studio_id, id)
+    PRIMARY KEY (studio_id, id, event_created_at)
 ) PARTITION BY RANGE (event_created_at);
 CREATE UNIQUE INDEX deliveries_in_order ON deliveries (endpoint_id, sequence, event_created_at);
 CREATE UNIQUE INDEX deliveries_once ON deliveries (studio_id, event_id, endpoint_id, event_created_at);

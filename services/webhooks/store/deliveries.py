@@ -1,13 +1,14 @@
 """Deliveries: created with the event, listed for partners, retried by hand."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import asyncpg
 import msgspec
-from msgspec import Struct
 
+from services.webhooks.rules.visibility import kind_of
+from services.webhooks.store.event_log import StoredEvent
 from services.webhooks.wire.endpoints import (
     DeliveriesQuery,
     Delivery,
@@ -19,44 +20,50 @@ from shared.db.database import Connection, columns
 from shared.http.caller import Caller
 from shared.http.pages import resolve_cursor, start_after
 
-
-class NewDelivery(Struct, frozen=True):
-    """`number` counts from 1 for each endpoint of one insert."""
-
-    studio_id: str
-    id: str
-    endpoint_id: str
-    event_id: str
-    event_type: str
-    number: int
-    created_at: datetime
-    event_created_at: datetime
-
+# Id, places in the lists of events and endpoints (from 1), and which one of its endpoint's it is (from 1).
+NewDelivery = tuple[str, int, int, int]
 
 # One statement wakes the lanes, takes their next sequences and inserts, because each round trip here is part
-# of the time from a commit to its receipt.
+# of the time from a commit to its receipt. What many deliveries share is sent once. They are a microsecond
+# apart, so that the order by creation is the order by sequence.
 INSERT = """
 WITH taken AS (
     UPDATE lanes l SET last_sequence = l.last_sequence + n.count, wakes = l.wakes + 1,
            due_at = CASE WHEN l.paused_until > now() THEN l.due_at ELSE least(l.due_at, now()) END
-    FROM (SELECT endpoint_id, count(*) AS count FROM unnest($3::uuid[]) AS d (endpoint_id) GROUP BY 1) AS n
-    WHERE l.endpoint_id = n.endpoint_id RETURNING l.endpoint_id, l.last_sequence - n.count AS before
+    FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS n (endpoint_id, count, endpoint)
+    WHERE l.endpoint_id = n.endpoint_id
+    RETURNING n.endpoint, l.endpoint_id, l.last_sequence - n.count AS before
 )
 INSERT INTO deliveries
     (studio_id, id, endpoint_id, event_id, event_type, sequence, next_attempt_at, created_at,
      event_created_at)
-SELECT studio_id, id, endpoint_id, event_id, event_type, taken.before + number, created_at, created_at,
-       event_created_at
-FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::bigint[], $7::timestamptz[],
-            $8::timestamptz[])
-     AS d (studio_id, id, endpoint_id, event_id, event_type, number, created_at, event_created_at)
-JOIN taken USING (endpoint_id)
+SELECT ($3::uuid[])[event], id, endpoint_id, ($4::uuid[])[event], ($5::text[])[event], before + number,
+       $7::timestamptz + place * interval '1 microsecond', $7::timestamptz + place * interval '1 microsecond',
+       ($6::timestamptz[])[event]
+FROM unnest($8::uuid[], $9::int[], $10::bigint[], $11::bigint[]) WITH ORDINALITY
+     AS d (id, event, endpoint, number, place)
+JOIN taken USING (endpoint)
 """
 
 
-async def insert(conn: Connection, deliveries: Sequence[NewDelivery]) -> None:
-    """Gap-free, because the caller holds the studios' counters."""
-    await conn.execute(INSERT, *columns(deliveries, *NewDelivery.__struct_fields__))
+async def insert(
+    conn: Connection,
+    events: Sequence[StoredEvent],
+    endpoints: Mapping[str, int],
+    deliveries: Sequence[NewDelivery],
+    at: datetime,
+) -> None:
+    """`endpoints`: how many each one gets. Gap-free, because the caller holds the studios' counters."""
+    await conn.execute(
+        INSERT,
+        list(endpoints),
+        list(endpoints.values()),
+        *columns(events, "studio_id", "id"),
+        [kind_of(event.type) for event in events],
+        [event.created_at for event in events],
+        at,
+        *map(list, zip(*deliveries, strict=True)),
+    )
 
 
 COLUMNS = """d.id, d.endpoint_id, d.event_id, d.event_type, d.sequence, d.status, d.attempt_count,
