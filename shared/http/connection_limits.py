@@ -11,6 +11,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from heapq import nlargest
+from operator import attrgetter, itemgetter
 from typing import Any, Final
 
 import structlog
@@ -25,7 +26,7 @@ log = structlog.get_logger("serve")
 SWEEP_SECONDS: Final = 0.5
 # Sockets inspected or closed before the sweep makes room for requests, about a third of a millisecond, and
 # for how long. A request takes about ten chunks of the event loop, so it must not meet a chunk at each.
-SWEEP_CHUNK: Final = 50
+SWEEP_CHUNK: Final = 25
 CHUNK_PAUSE: Final = 0.002
 # Upper bound on the share of CPU time that sweeps take, however many connections there are.
 MAX_SHARE: Final = 0.03
@@ -78,6 +79,9 @@ class Connection(Struct, eq=False):
     refused_since: float | None = None
     client_address: str = ""  # `address`, or behind a trusted proxy what it says, if anything yet
     authenticated: bool = False
+    # The least are given up first: those that never sent a byte, then those that did not authenticate, the
+    # quietest, the newest.
+    rank: tuple[bool, bool, int, float] = (False, False, 0, 0.0)
 
 
 class ConnectionGuard:
@@ -123,7 +127,7 @@ class ConnectionGuard:
         authenticated, forwarded = self.authenticated.copy(), self._forwarded.copy()
         self.authenticated.clear()
         self._forwarded.clear()
-        live: list[Connection] = []
+        live: dict[int, list[Connection]] = {port: [] for port in self._limits}
         known: dict[int, tuple[int, Connection | None]] = {}
         for fd, inode in open_sockets():
             await chunks.next()
@@ -134,13 +138,13 @@ class ConnectionGuard:
             if (connection := seen[1]) is not None:
                 why = self._update(connection, time.monotonic())
                 if why is None:
-                    live.append(connection)
+                    connection.authenticated |= connection.client in authenticated
+                    connection.client_address = forwarded.get(connection.client, connection.client_address)
+                    connection.rank = _rank(connection)
+                    live[connection.port].append(connection)
                 elif why:
                     _close(connection, why)
         self._known = known
-        for connection in live:
-            connection.authenticated |= connection.client in authenticated
-            connection.client_address = forwarded.get(connection.client, connection.client_address)
         for connection, why in self._over_limit(live):
             await chunks.next()
             # A sweep takes a while. A client that has sent its first request meanwhile stays for now.
@@ -182,32 +186,32 @@ class ConnectionGuard:
             connection.unread_since, connection.acked_before = now, facts.acked
         return None
 
-    def _over_limit(self, live: list[Connection]) -> list[tuple[Connection, str]]:
+    def _over_limit(self, live: Mapping[int, list[Connection]]) -> list[tuple[Connection, str]]:
         """Which connections to close, and why. Notes which ones get a refusal first."""
         refused: list[Connection] = []
         to_close: list[tuple[Connection, str]] = []
         self._full = {}
         self.crowded = False
         for port, limits in self._limits.items():
-            here = [connection for connection in live if connection.port == port]
+            here = live[port]
             CONNECTIONS.labels(str(port)).set(len(here))
             self.crowded |= 2 * len(here) >= limits.max_connections
             over: set[Connection] = set()
             if limits.max_per_address is not None and len(here) > limits.max_per_address:
-                counts = Counter(connection.address for connection in here)
+                counts = Counter(map(attrgetter("address"), here))
                 for address, count in counts.items():
                     if count > limits.max_per_address:
                         theirs = [one for one in here if one.address == address]
                         if not limits.trusted.trusts(theirs[0].client[0]):
                             over.update(_surplus(theirs, count - limits.max_per_address))
-            left = [one for one in here if one not in over]
+            left = _without(here, over)
             gone = _silent_surplus(left, limits.max_connections)
             to_close += [(one, "silent") for one in gone]
-            left = [one for one in left if one not in gone]
+            left = _without(left, gone)
             if len(left) >= limits.max_connections:
                 shed = _largest_shares(left, len(left) - limits.max_connections * 9 // 10)
                 over |= shed
-                left = [one for one in left if one not in shed]
+                left = _without(left, shed)
             if len(left) >= limits.max_connections:
                 surplus = set(_surplus(left, len(left) - limits.max_connections))
                 over |= surplus
@@ -248,6 +252,10 @@ class _Chunks:
             self._started = time.thread_time()
 
 
+def _without(connections: list[Connection], some: set[Connection]) -> list[Connection]:
+    return [one for one in connections if one not in some] if some else connections
+
+
 def _silent_surplus(connections: list[Connection], most: int) -> set[Connection]:
     """At 90 % of the limit, the oldest connections that have not sent a byte make room."""
     too_many = len(connections) - most * 9 // 10
@@ -267,16 +275,15 @@ def _largest_shares(connections: list[Connection], count: int) -> set[Connection
         shares[one.client_address].append(one)
     # The first of ten is shed before the first of nine, because its address then still has more.
     heights = [(len(theirs) - index, one) for theirs in shares.values() for index, one in enumerate(theirs)]
-    return {one for _, one in nlargest(count, heights, key=lambda pair: pair[0])}
+    return {one for _, one in nlargest(count, heights, key=itemgetter(0))}
+
+
+def _rank(one: Connection) -> tuple[bool, bool, int, float]:
+    return one.received > 0, one.authenticated, -int(one.quiet / 5), -one.since
 
 
 def _surplus(connections: list[Connection], count: int) -> list[Connection]:
-    """Those that never sent a byte first, then those that did not authenticate, the quietest, the newest."""
-    worst = sorted(
-        connections,
-        key=lambda one: (one.received > 0, one.authenticated, -int(one.quiet / 5), -one.since),
-    )
-    return worst[:count]
+    return sorted(connections, key=attrgetter("rank"))[:count]
 
 
 def _has_sent(connection: Connection) -> bool:

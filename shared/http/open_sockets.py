@@ -30,16 +30,19 @@ class TcpInfo(Struct, frozen=True):
 
 
 def open_sockets() -> Iterator[tuple[int, int]]:
-    """Descriptor and inode. The descriptor alone is not enough: the kernel reuses its number."""
+    """Descriptor and inode. The descriptor alone is not enough: the kernel reuses its number.
+
+    Read bit by bit, because thousands at once would hold up the event loop.
+    """
     with os.scandir("/proc/self/fd") as entries:
-        numbers = [int(entry.name) for entry in entries]
-    for fd in numbers:
-        try:
-            status = os.fstat(fd)
-        except OSError:
-            continue
-        if stat.S_ISSOCK(status.st_mode):
-            yield fd, status.st_ino
+        for entry in entries:
+            fd = int(entry.name)
+            try:
+                status = os.fstat(fd)
+            except OSError:
+                continue
+            if stat.S_ISSOCK(status.st_mode):
+                yield fd, status.st_ino
 
 
 def endpoints_of(fd: int) -> Endpoints | None:
