@@ -12,7 +12,7 @@ import uvloop
 from services.webhooks.dispatcher.sender import Sender
 from services.webhooks.rules.signing import new_secret, signature, signing_key
 from services.webhooks.rules.urls import UrlPolicy
-from shared.http.server import tune_garbage_collector
+from shared.http.server import tune_interpreter
 from shared.wire import new_id
 
 AT_ONCE = 200
@@ -36,7 +36,7 @@ async def post(sender: Sender, url: str, key: bytes, count: int) -> None:
 
 async def main(url: str, count: int) -> None:
     key = signing_key(new_secret())
-    tune_garbage_collector()
+    tune_interpreter()
     async with Sender(UrlPolicy(True, frozenset({"127.0.0.1"}))) as sender:
         await post(sender, url, key, 10)
         began = time.perf_counter()

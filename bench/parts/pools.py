@@ -13,7 +13,7 @@ import uvloop
 from bench.parts.cpu import Use, in_turns, told
 from bench.studios import READING
 from shared.db.database import Database
-from shared.http.server import tune_garbage_collector
+from shared.http.server import tune_interpreter
 
 SIZE = 32
 TIMEOUT = 5.0
@@ -38,7 +38,7 @@ async def main(url: str, rounds: int) -> None:
             url, reset=no_reset, max_inactive_connection_lifetime=0, **settings
         ),
     }
-    tune_garbage_collector()
+    tune_interpreter()
     found = {}
     for name, uses in USES.items():
         ways = {OURS: _of_ours(database, STATEMENTS.get(name))}

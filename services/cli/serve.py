@@ -15,7 +15,7 @@ from shared.db.migrate import until_applied
 from shared.events.bus import open_bus
 from shared.http.asgi import ASGIApp
 from shared.http.connection_limits import ConnectionLimits
-from shared.http.server import Address, Listener, catch_stop_signals, listening, tune_garbage_collector
+from shared.http.server import Address, Listener, catch_stop_signals, listening, tune_interpreter
 from shared.http.service import OpenService, StartupPlaceholder
 from shared.observability.log import set_up_logging
 from shared.observability.tracing import set_up_tracing
@@ -74,7 +74,7 @@ async def _run(
     async with _apps(settings, service) as apps:
         for front, app in zip(fronts, apps, strict=True):
             front.become(app)
-        tune_garbage_collector()
+        tune_interpreter()
         up.set()
         await leave.wait()
 

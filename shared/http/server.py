@@ -5,6 +5,7 @@ import gc
 import resource
 import signal
 import socket
+import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import asynccontextmanager
@@ -196,7 +197,7 @@ async def listening(listeners: Sequence[Listener]) -> AsyncIterator[Draining]:
     try:
         await _until_connectable(listeners, tasks)
         watching = [asyncio.create_task(work) for work in (guard.watch(), measure_lag())]
-        tune_garbage_collector()
+        tune_interpreter()
         try:
             yield draining
         finally:
@@ -264,11 +265,15 @@ def _reachable(host: str) -> str:
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
 
 
-def tune_garbage_collector() -> None:
-    """Start-up objects live until the end; not scanning them again cut p99 to a third."""
+def tune_interpreter() -> None:
+    """Start-up objects live until the end; not scanning them again cut p99 to a third.
+
+    The server's threads, which bring requests, wait for the interpreter half a millisecond, not five.
+    """
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 50, 50)
+    sys.setswitchinterval(0.0005)
 
 
 def catch_stop_signals() -> "asyncio.Future[str]":
