@@ -12,6 +12,7 @@ from services.gateway.rules.waits import GRACE, LONGEST, WAITING
 from services.gateway.upstream import AsgiUpstream, Upstream
 from services.webhooks import app as webhooks
 from shared.events.bus import open_bus
+from shared.http.response import seed_tags
 from shared.http.service import OpenService, Service
 from shared.settings import Settings
 
@@ -27,6 +28,7 @@ OPEN_SERVICE: dict[str, OpenService] = {
 @asynccontextmanager
 async def open_all(settings: Settings) -> AsyncIterator[Gateway]:
     """Opens every service behind a gateway that calls them without sockets."""
+    seed_tags((settings.caller_keys or settings.key_peppers)[0])
     async with AsyncExitStack() as stack:
         bus = await stack.enter_async_context(open_bus(settings.amqp_url))
         services = {

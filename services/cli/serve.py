@@ -15,6 +15,7 @@ from shared.db.migrate import until_applied
 from shared.events.bus import open_bus
 from shared.http.asgi import ASGIApp
 from shared.http.connection_limits import ConnectionLimits
+from shared.http.response import seed_tags
 from shared.http.server import Address, Listener, catch_stop_signals, listening, tune_interpreter
 from shared.http.service import OpenService, StartupPlaceholder
 from shared.observability.log import set_up_logging
@@ -36,6 +37,7 @@ def serve(settings: Settings, service: str, only: Literal["log", "dispatch"] | N
         raise CommandFailed(f"{service} cannot start without STUDIO_AMQP_URL: its events would reach nobody.")
     set_up_logging(settings, service)
     set_up_tracing(settings, service)
+    seed_tags((settings.caller_keys_of(service) or settings.key_peppers)[0])
     run_async(_serve(settings, service))
 
 

@@ -32,7 +32,11 @@ async def running(system: System, **settings: str) -> AsyncIterator[tuple[Client
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     try:
         assert process.stdout is not None
-        assert "listening" in await asyncio.to_thread(process.stdout.readline)
+        # What its copy says of an error may come first.
+        lines = [await asyncio.to_thread(process.stdout.readline)]
+        while lines[-1].startswith("mirror:"):
+            lines.append(await asyncio.to_thread(process.stdout.readline))
+        assert "listening" in lines[-1]
         yield system.client(f"http://127.0.0.1:{port}", {}), process
     finally:
         process.kill()

@@ -39,7 +39,7 @@ async def test_gateway_and_catalog_alone_give_the_same_answers(
     database_url: str, amqp_url: str, tmp_path: Path
 ) -> None:
     """The same database behind both: body and ETag are the same, so any replica can answer 304."""
-    with embedded_system(tmp_path, database_url) as embedded:
+    with embedded_system(tmp_path, database_url, STUDIO_CALLER_KEY="c" * 32) as embedded:
         async with new_studio_in(embedded) as system:
             place = import_lines.location()
             data = [
@@ -61,8 +61,9 @@ async def test_gateway_and_catalog_alone_give_the_same_answers(
         STUDIO_CATALOG_URL=f"http://127.0.0.1:{catalog_port}",
         STUDIO_OPERATOR_PORT=str(operator_port),
     )
-    # Each service has its own key, which the gateway knows.
-    keys = {"catalog": {"STUDIO_CALLER_KEY": "c" * 32}, "gateway": {"STUDIO_CALLER_KEY_CATALOG": "c" * 32}}
+    # Each service has its own key, which the gateway knows. Tags depend on it.
+    known = {"STUDIO_CALLER_KEY_CATALOG": "c" * 32, "STUDIO_CALLER_KEY": "c" * 32}
+    keys = {"catalog": {"STUDIO_CALLER_KEY": "c" * 32}, "gateway": known}
     ports = {"catalog": catalog_port, "gateway": gateway_port}
     processes = [serving([name], shared | keys[name], tmp_path, port) for name, port in ports.items()]
     try:

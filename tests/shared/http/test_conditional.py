@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared.http import response
 from shared.http.response import Response, entity_tag, matches, with_entity_tag
 
 TAGS = st.text(alphabet="0123456789abcdef", min_size=32, max_size=32).map(lambda text: f'"{text}"'.encode())
@@ -46,3 +47,18 @@ def test_a_304_has_no_body_and_the_headers_of_the_200(value: bytes) -> None:
     assert (short.status, short.body, short.headers) == (304, b"", full.headers)
     assert dict(full.headers)[b"etag"] == entity_tag(BODY)
     assert dict(full.headers)[b"cache-control"] == b"private, no-cache"
+
+
+def test_tags_depend_on_the_secret_and_stay_the_same_with_it() -> None:
+    """Without the secret nobody can make two bodies of the same tag; replicas and restarts agree."""
+    before = entity_tag(BODY)
+    seed = response._seed
+    try:
+        response.seed_tags("one")
+        one = entity_tag(BODY)
+        response.seed_tags("another")
+        assert len({before, one, entity_tag(BODY)}) == 3
+        response.seed_tags("one")
+        assert entity_tag(BODY) == one
+    finally:
+        response._seed = seed
