@@ -319,9 +319,11 @@ class Studio:
         return True
 
     def import_cancellation(self, n: int) -> None:
-        """Without a fee; all credits are returned."""
+        """Without a fee; all credits are returned. The spot is the line's: as the booking was read."""
+        spot = self.bookings[n].spot
         with self._importing(self.bookings[n].course):
             self.release(n, 0)
+            self.bookings[n].spot = spot
 
     def import_class(self, c: int, capacity: int, *, cancelled: bool) -> None:
         course = self.courses[c]

@@ -90,3 +90,14 @@ def test_random_operations_leave_the_service_as_the_model(machine: type[StudioMa
     run_machine(machine, RUNS)
     # Rarer steps, such as a third hold of a member in a class, are left to the soak.
     assert set() == REACHED - set(machine.steps)
+
+
+def test_an_imported_cancellation_of_somebody_who_is_promoted_meanwhile(machine: type[StudioMachine]) -> None:
+    """The line tells the spot as the booking was read, before the seat of a hold that ran out passed on."""
+    one = machine()
+    one.open_studio([("active", 0, False)] * 2, [0, 0, 1, 2], None, False)
+    one.hold(2, 0, False)
+    one.join(2, 1, False)
+    one.run_out(0, 0, False)
+    one.import_cancellation(0)
+    one.everything_agrees()
