@@ -100,7 +100,8 @@ async def read_unsent(
 
 # By explicit id: ids are not commit-ordered, so `id <= last` would take rows that were never sent. The
 # event's id must match, too: in a restored database the row may be another event's. If a crash undoes the
-# commit, the event is sent again, and the event log stores each event once. So it does not wait for the disk.
+# commit, the row is sent again within a minute, and the event log stores each event once. So the commit does
+# not wait for the disk.
 DELETE = f"""
 DELETE FROM outbox USING unnest($1::smallint[], $2::bigint[], $3::text[]) AS logged (partition, id, event_id)
 WHERE outbox.partition = logged.partition AND outbox.id = logged.id
@@ -126,8 +127,8 @@ class FloorBound:
 
     A transaction gets its own id within moments after a row's. So a row id that was the last one at an
     earlier `refresh` belongs to a transaction that has an id at this one, and once all of these have ended,
-    nothing can appear up to that row id. The row of a process that was stopped between the two for a second
-    is found by the relay's read from the first row, once a minute.
+    nothing can appear up to that row id. The row of a process that was stopped between the two for longer
+    than that is found by the relay's read from the first row, once a minute.
     """
 
     def __init__(self) -> None:

@@ -3,9 +3,10 @@
 It is what TCP does. For each partition that it leases, a relay keeps a session in memory: a random id, and
 the numbered batches that it has sent and that the receiver has not replied to, up to a window. The receiver
 takes a session's batches in order and without a gap, stores each event once, and replies with what it has
-stored. Only then are the rows deleted. There is one cure for everything: a new session from the oldest row.
-It begins with a new lease, a new connection, a message that the broker returned, or a reply that says "start
-over". The rows carry no state, so there is none to repair.
+stored. Only then are the rows deleted. A batch without a reply is sent again. For everything else there is
+one cure: a new session from the oldest row. It begins with a new lease, a new connection (the link is lost
+when the broker returns a message, too), or a reply that says "start over". The rows carry no state, so there
+is none to repair. A resource's order is that of its rows, because whoever writes one has locked the resource.
 """
 
 import asyncio
@@ -81,7 +82,7 @@ class Relay:
         self._bound_at = self._sent_at = float("-inf")
         self._read_all_at = time.monotonic() + READ_ALL_SECONDS
         self._published = PUBLISHED.labels(service)
-        # While the database is unreachable, expired leases are noticed in time.
+        # While the database is unreachable, it is tried often enough to keep the leases if it comes back.
         self.loop = Loop(f"{service}-relay", self.step, idle=1.0, wakeup=wakeup, longest_pause=RENEW_SECONDS)
         self.reporting = Loop(f"{service}-outbox", self.report, idle=REPORT_SECONDS)
         self.loops = [self.loop, self.reporting]

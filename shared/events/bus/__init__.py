@@ -67,8 +67,8 @@ class Refused(Struct, frozen=True, array_like=True):
 class Reply(Struct, frozen=True, array_like=True):
     """What the consumer says about a batch.
 
-    `start_over`: the batch does not follow on the last one that is stored, so nothing of it is. The sender
-    begins a new session with its oldest event.
+    `start_over`: the batch does not follow on the last one that the consumer remembers, so it was not looked
+    at. The sender begins a new session with its oldest event.
     """
 
     partition: int
@@ -82,8 +82,8 @@ batch_decoder = msgspec.msgpack.Decoder(Batch)
 reply_decoder = msgspec.msgpack.Decoder(Reply)
 encode_message = msgspec.msgpack.Encoder().encode
 
-# A handler gets messages in the queue's order and returns once they are safely stored. It must tolerate
-# getting the same message twice.
+# A handler gets messages in the queue's order and returns once they are safely stored. It stores each event
+# once, although it may get one twice, even in one call or in two processes: see the event log's `add_to_log`.
 Handler = Callable[[Sequence[Message]], Awaitable[None]]
 Park = Callable[[Message, str], Awaitable[None]]
 OnReply = Callable[[Reply], None]
