@@ -26,8 +26,8 @@ MOST: Final = 20
 MOST_STUDIOS: Final = 50
 # Those who are told come back at once for the next event, and who asks for something else has to wait until
 # they are served. So they are told one after the other, if that delays nobody for long.
-SPREAD_SECONDS: Final = 0.0015
-MOST_SPREAD_SECONDS: Final = 0.1
+SPREAD_SECONDS: Final = 0.001
+MOST_SPREAD_SECONDS: Final = 0.03
 
 Matches = Callable[[asyncpg.Record], bool]
 

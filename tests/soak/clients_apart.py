@@ -7,6 +7,7 @@ writes what it has seen. Times are of the machine's monotonic clock, which all p
 """
 
 import asyncio
+import os
 import sys
 import time
 from collections.abc import AsyncIterator, Sequence
@@ -94,6 +95,9 @@ async def read_the_studio(one: Connection, seen: Seen) -> None:
 async def run() -> None:
     work = msgspec.json.decode(sys.stdin.buffer.readline(), type=Work)
     seen = Seen()
+    if work.each:
+        # Real followers use no processor of ours.
+        os.nice(10)
     jobs = [
         follow(Connection(work, number), seen) for number in range(len(work.keys)) for _ in range(work.each)
     ]

@@ -79,7 +79,7 @@ async def test_two_thousand_followers(database_url: str, amqp_url: str, tmp_path
             wanted = {"url": receiver.url, "event_types": ["lead.created"]}
             ids = [await one.create("/webhook-endpoints", wanted) for one in studios]
             async with clients_apart([other]) as quiet:
-                webhooks = await received(receiver, await write(studios, min(30.0, SECONDS)))
+                webhooks = await received(receiver, await write(studios, SECONDS))
             for one, endpoint in zip(studios, ids, strict=True):
                 await one.delete(f"/webhook-endpoints/{endpoint['id']}")
 
