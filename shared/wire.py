@@ -3,6 +3,7 @@
 import os
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 from random import getrandbits
 from typing import Annotated, Any, Literal
 
@@ -68,6 +69,22 @@ def new_id() -> str:
 def new_id_at(moment: datetime) -> str:
     """A uuid of version 7, which tells its moment to the millisecond. The rest is random."""
     return _as_uuid(int(moment.timestamp() * 1000) << 80 | int.from_bytes(os.urandom(10)), 7)
+
+
+def delivery_id(event_id: str, endpoint_id: str) -> str:
+    """Of the one delivery of an event to an endpoint.
+
+    It begins like the event's, which tells its moment, so that ids fill an index at its end and those of an
+    event stand together. The rest differs for each endpoint, because the end of its id is random.
+    """
+    mixed = _random_half(event_id) ^ _random_half(endpoint_id) | 1 << 63
+    return f"{event_id[:19]}{mixed >> 48:04x}-{mixed & 0xFFFF_FFFF_FFFF:012x}"
+
+
+@lru_cache(16_384)
+def _random_half(id_: str) -> int:
+    """The end of a uuid without the bits that say its variant."""
+    return int(id_[19:23] + id_[24:], 16) & ~(0b11 << 62)
 
 
 def new_request_id() -> str:

@@ -142,6 +142,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
             dispatcher = Dispatcher(
                 sending_db, sender, cipher, settings.webhook_retry_schedule, wakeup=service.wakeup
             )
+            service.dispatching.dispatcher = dispatcher
             stack.push_async_callback(dispatcher.stop)
             poll = POLL_SECONDS_ALONE if settings.webhooks_only == "dispatch" else POLL_SECONDS
             loops += [

@@ -1,21 +1,23 @@
 """Store events and one delivery per subscribed endpoint in one transaction, then return to the bus."""
 
+import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
 
 import asyncpg
 import msgspec
 import structlog
-from msgspec import structs
+from msgspec import Struct, structs
 
 from services.webhooks.context import Webhooks
 from services.webhooks.rules.retention import MAX_CLOCK_SKEW, oldest_kept, start_of_week
 from services.webhooks.rules.visibility import Subscriber, channel_name
-from services.webhooks.store import deliveries, endpoints, event_log, retention
+from services.webhooks.store import deliveries, event_log, retention
+from services.webhooks.store.attempts import Claimed
 from services.webhooks.store.deliveries import NewDelivery
-from services.webhooks.store.event_log import StoredEvent
+from services.webhooks.store.event_log import Beginning, StoredEvent
 from services.webhooks.telemetry import report_logged
 from services.webhooks.wire.events import render_logged
 from shared.db.database import Connection
@@ -25,7 +27,7 @@ from shared.events.bus import Message, Poison, groups_for
 from shared.events.envelope import Envelope, read_envelope
 from shared.events.kinds import KINDS
 from shared.events.outbox import OutboxRow, add_rows, partition_of
-from shared.wire import new_id_at, now
+from shared.wire import delivery_id, new_id, now
 
 log = structlog.get_logger("event_log")
 
@@ -83,17 +85,25 @@ async def oldest_that_is_logged(service: Webhooks, envelopes: Sequence[Envelope]
 
 async def _log(service: Webhooks, copies: Mapping[str, tuple[Message, Envelope]], began: datetime) -> None:
     traces = {id_: message.traceparent for id_, (message, _) in copies.items()}
-    made = None
+    made = Made()
     async with service.db.transaction() as conn:
-        events = await add_to_log(conn, [envelope for _, envelope in copies.values()], traces=traces)
-        if events:
-            interested = await endpoints.subscribers(conn, sorted({event.studio_id for event in events}))
-            made = await make_deliveries(conn, Pairs(events, interested))
+        envelopes = [envelope for _, envelope in copies.values()]
+        beginning = await event_log.begin_logging(conn, envelopes)
+        if events := _new_events(beginning, envelopes, traces=traces):
+            pairs = Pairs(events, beginning.interested)
+            made = await make_deliveries(conn, pairs, to_log=events, may_claim=service.dispatching.has_room)
+            if made.last is None:
+                await event_log.insert_events(conn, events)
         new = [copies[event.id] for event in events if not event.erased]
         passed_on = [outbox_row(message, envelope) for message, envelope in new if groups_for(envelope.type)]
         await add_rows(conn, passed_on)
     service.followers.logged(event.studio_id for event in events)
-    if made:
+    if made.claimed:
+        service.dispatching.start(made.claimed)
+        # What they send first leaves before the bus has its reply, which nobody waits for.
+        for _ in range(2):
+            await asyncio.sleep(0)
+    if made.others:
         service.wakeup.notify()
     report_logged(events, began)
     if passed_on:
@@ -118,25 +128,33 @@ def _readable(message: Message) -> Envelope:
 
 
 async def add_to_log(
-    conn: Connection,
-    envelopes: Sequence[Envelope],
-    *,
-    client_id: str | None = None,
-    traces: Mapping[str, str | None] | None = None,
+    conn: Connection, envelopes: Sequence[Envelope], *, client_id: str | None = None
 ) -> list[StoredEvent]:
     """Stores every event once, with its studio's next sequence. Returns the new ones in order.
 
     Nothing personal of an erased person gets in, whenever and from wherever the copy comes.
     """
-    studio_ids = sorted({envelope.studio_id for envelope in envelopes})
-    counters = await event_log.lock_counters(conn, studio_ids)
-    seen, about_erased = await event_log.known(conn, envelopes)
+    beginning = await event_log.begin_logging(conn, envelopes)
+    events = _new_events(beginning, envelopes, client_id=client_id)
+    if events:
+        await event_log.insert_events(conn, events)
+    return events
+
+
+def _new_events(
+    beginning: Beginning,
+    envelopes: Iterable[Envelope],
+    *,
+    client_id: str | None = None,
+    traces: Mapping[str, str | None] | None = None,
+) -> list[StoredEvent]:
+    counters, seen = dict(beginning.counters), set(beginning.logged)
     events: list[StoredEvent] = []
     for envelope in envelopes:
         if envelope.id in seen:
             continue
         seen.add(envelope.id)
-        erased = envelope.id in about_erased
+        erased = envelope.id in beginning.about_erased
         if erased:
             envelope = structs.replace(envelope, data=without_person(envelope.resource))
         sequence = counters[envelope.studio_id] = counters[envelope.studio_id] + 1
@@ -156,8 +174,6 @@ async def add_to_log(
                 erased=erased,
             )
         )
-    if events:
-        await event_log.insert_events(conn, events)
     return events
 
 
@@ -177,26 +193,52 @@ class Pairs:
         for event in self._events:
             for subscriber in self._by_studio[event.studio_id]:
                 if subscriber.wants(event.type, event.location_id, event.moved_to, event.client_id):
-                    yield event, subscriber.id
+                    for endpoint_id in subscriber.endpoint_ids:
+                        yield event, endpoint_id
 
 
-async def make_deliveries(conn: Connection, pairs: Iterable[tuple[StoredEvent, str]]) -> str | None:
-    """Returns the id of the last one. The caller holds the counters of the studios."""
+class Made(Struct):
+    """`last`: the id of the last delivery. `others`: there are some of lanes that were not claimed."""
+
     last: str | None = None
+    claimed: list[Claimed] = []
+    others: bool = False
+
+
+async def make_deliveries(
+    conn: Connection,
+    pairs: Iterable[tuple[StoredEvent, str]],
+    *,
+    to_log: Sequence[StoredEvent] = (),
+    may_claim: Callable[[Sequence[str]], bool] = lambda _: False,
+) -> Made:
+    """The caller holds the counters of the studios, and starts the lanes that were claimed.
+
+    `to_log`: the events, if the first statement is to store them, too. Without deliveries it does not.
+    """
+    result = Made()
     at = now()
     left = iter(pairs)
     while stretch := list(islice(left, STRETCH)):
         events: dict[str, tuple[int, StoredEvent]] = {}
         places: dict[str, int] = {}
+        studios: dict[str, str] = {}
         numbers: Counter[str] = Counter()
         made: list[NewDelivery] = []
         for event, endpoint_id in stretch:
             numbers[endpoint_id] += 1
             place, _ = events.setdefault(event.id, (len(events) + 1, event))
             endpoint = places.setdefault(endpoint_id, len(places) + 1)
-            # Ids that grow fill the index at its end.
-            made.append((new_id_at(event.created_at), place, endpoint, numbers[endpoint_id]))
-        await deliveries.insert(conn, [event for _, event in events.values()], numbers, made, at)
+            studios[endpoint_id] = event.studio_id
+            id_ = delivery_id(event.id, endpoint_id)
+            made.append((id_, place, endpoint, numbers[endpoint_id]))
+        shared = [event for _, event in events.values()]
+        token = new_id() if may_claim([studios[endpoint_id] for endpoint_id in places]) else None
+        claimed = await deliveries.insert(
+            conn, shared, numbers, made, at, to_log=() if result.last else to_log, token=token
+        )
         at += timedelta(microseconds=len(made))
-        last, *_ = made[-1]
-    return last
+        result.last, *_ = made[-1]
+        result.claimed += claimed
+        result.others |= len(claimed) < len(places)
+    return result

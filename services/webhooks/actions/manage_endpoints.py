@@ -214,7 +214,7 @@ async def send_test(service: Webhooks, caller: Caller, endpoint_id: str) -> Deli
         if stored.shown.status == "disabled":
             raise EndpointDisabled
         event = await _log(conn, WebhookTest, caller.studio_id, stored, 1, caller.request_id)
-        delivery_id = await make_deliveries(conn, [(event, endpoint_id)])
+        delivery_id = (await make_deliveries(conn, [(event, endpoint_id)])).last
         delivery = await deliveries.get(conn, caller, delivery_id) if delivery_id else None
     service.wakeup.notify()
     if delivery is None:

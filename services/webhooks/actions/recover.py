@@ -48,8 +48,8 @@ async def count_missed(service: Webhooks, caller: Caller, endpoint_id: str, sinc
     async with service.db.connection() as conn:
         stored = await use_endpoint(conn, caller, endpoint_id)
         types = frozenset(stored.shown.event_types)
-        subscriber = Subscriber(endpoint_id, caller.studio_id, stored.client_id, types, stored.view)
-        recovery = await recoveries.would_be(conn, subscriber, since)
+        subscriber = Subscriber([endpoint_id], caller.studio_id, stored.client_id, types, stored.view)
+        recovery = await recoveries.would_be(conn, endpoint_id, subscriber, since)
         found = await recoveries.next_batch(conn, recovery, MAX_COUNTED + 1) if recovery else []
     missed = [item for item in found[:MAX_COUNTED] if recovery and _was_missed(item, recovery)]
     return MissedEvents(count=len(missed), complete=len(found) <= MAX_COUNTED)
@@ -81,12 +81,12 @@ class _AdvancedElsewhere(Exception):
 async def _advance(service: Webhooks, recovery: RunningRecovery) -> bool:
     try:
         async with service.db.transaction() as conn:
-            if await recoveries.open_deliveries(conn, recovery.subscriber.id, MAX_OPEN) >= MAX_OPEN:
+            if await recoveries.open_deliveries(conn, recovery.endpoint_id, MAX_OPEN) >= MAX_OPEN:
                 return False
             await event_log.lock_counters(conn, [recovery.studio_id])
             found = await recoveries.next_batch(conn, recovery, BATCH)
             missed = [item for item in found if _was_missed(item, recovery)]
-            fresh = [(item.event, recovery.subscriber.id) for item in missed if item.delivery_id is None]
+            fresh = [(item.event, recovery.endpoint_id) for item in missed if item.delivery_id is None]
             dead = [item.delivery_id for item in missed if item.delivery_id is not None]
             await make_deliveries(conn, fresh)
             await recoveries.revive(conn, recovery, dead)

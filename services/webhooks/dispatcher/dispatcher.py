@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
+from contextvars import Context
 from typing import TypeVar
 
 import structlog
@@ -11,8 +12,11 @@ import structlog
 from services.webhooks.dispatcher.in_flight import when_available
 from services.webhooks.dispatcher.lane import Lane
 from services.webhooks.dispatcher.sender import Sender
+from services.webhooks.rules.retry import Breaker
 from services.webhooks.rules.signing import SecretCipher
 from services.webhooks.store import attempts, health, lanes
+from services.webhooks.store.attempts import Claimed
+from services.webhooks.store.lanes import Lease
 from shared.background import Wakeup, end_tasks
 from shared.batching import Batcher
 from shared.db.database import Connection, Database
@@ -67,6 +71,9 @@ class Dispatcher:
         self._lanes_of_studio: Counter[str] = Counter()
         # The studios that the last claim passed over.
         self._at_limit: set[str] = set()
+        self._stopping = False
+        # What the event log claimed while this process was being stopped.
+        self._not_started: list[Lease] = []
 
     def _batched(
         self,
@@ -94,14 +101,31 @@ class Dispatcher:
         self._at_limit = {id_ for id_, count in self._lanes_of_studio.items() if count >= share}
         async with self.database.connection() as conn:
             claimed = await lanes.claim(conn, new_id(), room, sorted(self._at_limit))
+            for lease, breaker in claimed:
+                self._start(Lane(self, lease, breaker))
             await self._wake_lanes(conn)
-        for lease, breaker in claimed:
-            lane = Lane(self, lease, breaker)
-            task = asyncio.create_task(self._run(lane), name=f"lane:{lease.endpoint_id}")
-            self._running[task] = lane
-            self._lanes_of_studio[lease.studio_id] += 1
-            task.add_done_callback(self._ended)
         return len(claimed) == room > 0
+
+    def has_room(self, studio_ids: Sequence[str]) -> bool:
+        """Whether the event log may claim lanes: one of each of these studios, which may be the same."""
+        if self._stopping or len(studio_ids) > min(CLAIM_AGAIN, self._free // 2):
+            return False
+        wanted = Counter(studio_ids)
+        return all(self._lanes_of_studio[id_] + count <= self._share for id_, count in wanted.items())
+
+    def start(self, claimed: Sequence[Claimed]) -> None:
+        """What the event log has claimed: these lanes are healthy and have just been loaded."""
+        if self._stopping:
+            self._not_started += [one.lease for one in claimed]
+            return
+        for one in claimed:
+            self._start(Lane(self, one.lease, Breaker(), one))
+
+    def _start(self, lane: Lane) -> None:
+        task = asyncio.create_task(self._run(lane), name=f"lane:{lane.lease.endpoint_id}", context=Context())
+        self._running[task] = lane
+        self._lanes_of_studio[lane.lease.studio_id] += 1
+        task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         studio_id = self._running.pop(task).lease.studio_id
@@ -168,13 +192,14 @@ class Dispatcher:
 
     async def stop(self) -> None:
         """Give attempts in flight a moment to finish. The next owner of the lane sends the rest again."""
+        self._stopping = True
         running = dict(self._running)
         if running:
             await asyncio.wait(running, timeout=STOP_GRACE_SECONDS)
         await end_tasks(running)
         for batcher in (self.loads, self.releases, self.completions):
             await batcher.close()
-        leases = [lane.lease for task, lane in running.items() if task.cancelled()]
+        leases = [lane.lease for task, lane in running.items() if task.cancelled()] + self._not_started
         if leases:
             try:
                 async with self.database.connection() as conn:

@@ -11,7 +11,7 @@ from services.webhooks.dispatcher.in_flight import InFlight, Prefetch, when_avai
 from services.webhooks.rules.freshness import Freshness
 from services.webhooks.rules.retry import Breaker
 from services.webhooks.store import attempts
-from services.webhooks.store.attempts import Due, Target, Wanted
+from services.webhooks.store.attempts import Claimed, Due, Target, Wanted
 from services.webhooks.store.lanes import Lease, Release
 from shared.wire import now
 
@@ -27,9 +27,12 @@ LOCKED_PAUSE = 0.02
 
 
 class Lane:
-    def __init__(self, resources: "Dispatcher", lease: Lease, breaker: Breaker) -> None:
+    def __init__(
+        self, resources: "Dispatcher", lease: Lease, breaker: Breaker, claimed: Claimed | None = None
+    ) -> None:
         self.resources = resources
         self.lease = lease
+        self._claimed = claimed
         self._prefetch = Prefetch()
         self._in_flight = InFlight(resources, lease, breaker, self._prefetch)
         self._target: Target | None = None
@@ -71,11 +74,15 @@ class Lane:
             return False
         # The same moment twice: a lane that is paused is released for as long as the pause lasts.
         moment = now()
-        if not self._target.enabled or self._in_flight.breaker.is_paused(moment):
+        halted = not self._target.enabled or self._in_flight.breaker.is_paused(moment)
+        if halted:
             self._prefetch.drop_ready()
         elif not self._prefetch.exhausted:
             return False
         if self._prefetch.held:
+            return False
+        # The next lease does not know when this one sent last.
+        if not halted and not await self._pace():
             return False
         seen = self._target
         release = Release(self.lease, seen.wakes, seen.enabled, self._in_flight.breaker, moment)
@@ -94,13 +101,19 @@ class Lane:
         self._prefetch.exhausted = False
         if not self._in_flight:
             self._in_flight.disable_reason = None
-        refreshed_at = time.monotonic()
         self._fit()
         limit = self._prefetch.size if self._prefetch.is_half_empty else 0
         seen = self._target
-        loaded = await self.resources.loads.submit(Wanted(self.lease, frozenset(self._prefetch.held), limit))
-        if loaded is None:
-            return False
+        claimed, self._claimed = self._claimed, None
+        if claimed is not None:
+            refreshed_at, loaded = claimed.at, claimed.first
+        else:
+            refreshed_at = time.monotonic()
+            wanted = Wanted(self.lease, frozenset(self._prefetch.held), limit)
+            found_now = await self.resources.loads.submit(wanted)
+            if found_now is None:
+                return False
+            loaded = found_now
         target, found = loaded.target, loaded.due
         self._use_target(target, refreshed_at)
         if target.fifo and target.enabled and not self._prefetch.held:

@@ -104,7 +104,8 @@ CREATE TABLE attempt_hours (
 CREATE INDEX attempt_hours_by_age ON attempt_hours (hour);
 
 -- In the week of their event, with which they go. `step` is the place in the retry schedule (0: a first attempt); a
--- manual retry sets it back to 0. `erased`: the event's person was erased, so no response to it is stored any more, not
+-- manual retry sets it back to 0. The id is made from the event's and the endpoint's (`delivery_id` in shared/wire.py): one delivery for
+-- both, and no index for that. `erased`: the event's person was erased, so no response to it is stored any more, not
 -- even of an attempt in flight. No foreign key to the endpoint, which would be looked up for each of them: only an
 -- endpoint with a lane gets one, and it is deleted after them.
 CREATE TABLE deliveries (
@@ -125,7 +126,6 @@ CREATE TABLE deliveries (
     PRIMARY KEY (studio_id, id, event_created_at)
 ) PARTITION BY RANGE (event_created_at);
 CREATE UNIQUE INDEX deliveries_in_order ON deliveries (endpoint_id, sequence, event_created_at);
-CREATE UNIQUE INDEX deliveries_once ON deliveries (studio_id, event_id, endpoint_id, event_created_at);
 CREATE INDEX deliveries_first ON deliveries (endpoint_id, sequence) WHERE status = 'pending' AND step = 0;
 CREATE INDEX deliveries_retry ON deliveries (endpoint_id, next_attempt_at) WHERE status = 'pending' AND step > 0;
 CREATE INDEX deliveries_dead ON deliveries (endpoint_id, sequence) WHERE status = 'dead';

@@ -87,9 +87,9 @@ EVERYTHING = View(frozenset(scope for kind in KINDS.values() for scope in kind.s
 
 
 class Subscriber(Struct, frozen=True):
-    """An endpoint as the event log sees it."""
+    """Endpoints as the event log sees them: all those of a client that want the same events."""
 
-    id: str
+    endpoint_ids: list[str]
     studio_id: str
     client_id: str
     event_types: frozenset[str]

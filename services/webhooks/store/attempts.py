@@ -54,6 +54,17 @@ class Loaded(Struct, frozen=True):
     due: list[Due]
 
 
+class Claimed(Struct, frozen=True):
+    """A lane that had nothing to do, claimed by the event log with its first deliveries.
+
+    `at`: the moment, of the monotonic clock, before the statement that read its target.
+    """
+
+    lease: Lease
+    first: Loaded
+    at: float
+
+
 LOAD = "SELECT * FROM lane_work($1::uuid[], $2::uuid[], $3::text[], $4::int[])"
 
 

@@ -1,6 +1,8 @@
 """Deliveries: created with the event, listed for partners, retried by hand."""
 
-from collections.abc import Mapping, Sequence
+import re
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -8,7 +10,10 @@ import asyncpg
 import msgspec
 
 from services.webhooks.rules.visibility import kind_of
+from services.webhooks.store import event_log
+from services.webhooks.store.attempts import Claimed, Due, Loaded, Target
 from services.webhooks.store.event_log import StoredEvent
+from services.webhooks.store.lanes import LEASE_SECONDS, Lease
 from services.webhooks.wire.endpoints import (
     DeliveriesQuery,
     Delivery,
@@ -19,31 +24,70 @@ from services.webhooks.wire.endpoints import (
 from shared.db.database import Connection, columns
 from shared.http.caller import Caller
 from shared.http.pages import resolve_cursor, start_after
+from shared.wire import delivery_id
 
 # Id, places in the lists of events and endpoints (from 1), and which one of its endpoint's it is (from 1).
 NewDelivery = tuple[str, int, int, int]
 
 # One statement wakes the lanes, takes their next sequences and inserts, because each round trip here is part
-# of the time from a commit to its receipt. What many deliveries share is sent once. They are a microsecond
-# apart, so that the order by creation is the order by sequence.
-INSERT = """
-WITH taken AS (
+# of the time from a commit to its receipt. What many deliveries share is sent once, and long lists as texts:
+# asyncpg takes up to 3 µs for each element of an array. Deliveries are a microsecond apart, so that the order
+# by creation is the order by sequence. With a token it also claims the lanes that have nothing to do: what it
+# inserts is all that they have to send. Their leases begin now: the transaction may have waited for a lock.
+IDLE = """l.due_at = 'infinity' AND l.token IS NULL AND l.failures = 0 AND l.pauses = 0
+AND l.failing_since IS NULL"""
+TAKEN = f"""
+taken AS (
     UPDATE lanes l SET last_sequence = l.last_sequence + n.count, wakes = l.wakes + 1,
-           due_at = CASE WHEN l.paused_until > now() THEN l.due_at ELSE least(l.due_at, now()) END
-    FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS n (endpoint_id, count, endpoint)
+           due_at = CASE WHEN l.paused_until > now() THEN l.due_at ELSE least(l.due_at, now()) END,
+           token = CASE WHEN {IDLE} THEN $12 ELSE l.token END,
+           leased_until = CASE WHEN {IDLE} AND $12 IS NOT NULL
+                               THEN clock_timestamp() + {LEASE_SECONDS} * interval '1 second'
+                               ELSE l.leased_until END
+    FROM unnest(string_to_array($1, ' ')::uuid[], string_to_array($2, ' ')::bigint[]) WITH ORDINALITY
+         AS n (endpoint_id, count, endpoint)
     WHERE l.endpoint_id = n.endpoint_id
-    RETURNING n.endpoint, l.endpoint_id, l.last_sequence - n.count AS before
+    RETURNING n.endpoint, l.endpoint_id, l.studio_id, l.last_sequence - n.count AS before, l.wakes, l.changes,
+              l.token
 )
+"""  # noqa: S608
+MADE = """
+made AS (
 INSERT INTO deliveries
     (studio_id, id, endpoint_id, event_id, event_type, sequence, next_attempt_at, created_at,
      event_created_at)
 SELECT ($3::uuid[])[event], id, endpoint_id, ($4::uuid[])[event], ($5::text[])[event], before + number,
        $7::timestamptz + place * interval '1 microsecond', $7::timestamptz + place * interval '1 microsecond',
        ($6::timestamptz[])[event]
-FROM unnest($8::uuid[], $9::int[], $10::bigint[], $11::bigint[]) WITH ORDINALITY
+FROM unnest(string_to_array($8, ' ')::uuid[], string_to_array($9, ' ')::int[],
+            string_to_array($10, ' ')::bigint[], string_to_array($11, ' ')::bigint[]) WITH ORDINALITY
      AS d (id, event, endpoint, number, place)
 JOIN taken USING (endpoint)
+)
 """
+CLAIMED = """
+SELECT taken.endpoint_id, taken.studio_id, taken.endpoint, taken.before, taken.wakes, taken.changes,
+       e.status = 'enabled' AND e.deleted_at IS NULL AS enabled, e.url, e.fifo, e.rate_limit,
+       ARRAY(SELECT s.sealed FROM secrets s WHERE s.studio_id = e.studio_id AND s.endpoint_id = e.id
+             AND (s.expires_at IS NULL OR s.expires_at > now()) ORDER BY s.created_at DESC) AS sealed
+FROM taken JOIN endpoints e ON e.studio_id = taken.studio_id AND e.id = taken.endpoint_id
+WHERE taken.token = $12::uuid
+"""
+ALONE = f"WITH {TAKEN}, {MADE} {CLAIMED}"
+LOGGED = re.sub(
+    r"\$(\d+)",
+    lambda place: f"${int(place[1]) + 12}",
+    f"{event_log.ADVANCED}, logged AS ({event_log.INSERT})",
+)
+WITH_THEIR_EVENTS = f"WITH {LOGGED}, {TAKEN}, {MADE} {CLAIMED}"
+
+
+# So many deliveries of a lane go to the dispatcher with it; it loads the rest, and the head of a FIFO lane.
+PASSED_ON = 64
+
+
+def _joined(values: Iterable[str | int]) -> str:
+    return " ".join(map(str, values))
 
 
 async def insert(
@@ -52,18 +96,49 @@ async def insert(
     endpoints: Mapping[str, int],
     deliveries: Sequence[NewDelivery],
     at: datetime,
-) -> None:
-    """`endpoints`: how many each one gets. Gap-free, because the caller holds the studios' counters."""
-    await conn.execute(
-        INSERT,
-        list(endpoints),
-        list(endpoints.values()),
+    *,
+    to_log: Sequence[StoredEvent] = (),
+    token: str | None = None,
+) -> list[Claimed]:
+    """`endpoints`: how many each one gets. Gap-free, because the caller holds the studios' counters.
+
+    `to_log`: events that are stored in the same statement. Returns the lanes claimed with the token.
+    """
+    began = time.monotonic()
+    rows = await conn.fetch(
+        WITH_THEIR_EVENTS if to_log else ALONE,
+        _joined(endpoints),
+        _joined(endpoints.values()),
         *columns(events, "studio_id", "id"),
         [kind_of(event.type) for event in events],
         [event.created_at for event in events],
         at,
-        *map(list, zip(*deliveries, strict=True)),
+        *map(_joined, zip(*deliveries, strict=True)),
+        token,
+        *(event_log.parameters(to_log) if to_log else ()),
     )
+    loaded = {row["endpoint"]: Loaded(msgspec.convert(dict(row), Target), []) for row in rows}
+    before = {row["endpoint"]: row["before"] for row in rows}
+    for id_, place, endpoint, number in deliveries if loaded else ():
+        target = loaded[endpoint].target if endpoint in loaded else None
+        if target and target.enabled and not target.fifo and len(loaded[endpoint].due) < PASSED_ON:
+            event = events[place - 1]
+            due = Due(
+                id_,
+                event.id,
+                before[endpoint] + number,
+                0,
+                0,
+                event.created_at,
+                event.body,
+                event.traceparent,
+            )
+            loaded[endpoint].due.append(due)
+    return [
+        Claimed(Lease(row["endpoint_id"], row["studio_id"], token), loaded[row["endpoint"]], began)
+        for row in rows
+        if token is not None
+    ]
 
 
 COLUMNS = """d.id, d.endpoint_id, d.event_id, d.event_type, d.sequence, d.status, d.attempt_count,
@@ -131,9 +206,8 @@ async def of_studio(conn: Connection, caller: Caller, query: StudioDeliveriesQue
 
 OF_EVENT = f"""
 SELECT {COLUMNS} FROM deliveries d
-WHERE d.studio_id = $1 AND d.event_id = $2 AND d.endpoint_id = ANY ($3::uuid[])
-  AND (d.created_at, d.id) > ($4, $5)
-ORDER BY d.created_at, d.id LIMIT $6
+WHERE d.studio_id = $1 AND d.id = ANY ($2::uuid[]) AND (d.created_at, d.id) > ($3, $4)
+ORDER BY d.created_at, d.id LIMIT $5
 """  # noqa: S608
 
 
@@ -142,9 +216,8 @@ async def of_event(
 ) -> list[Delivery]:
     """Those of these endpoints. With one more than the page shows."""
     after = await start_after(conn, PLACE_IN_STUDIO, query.cursor, caller.studio_id)
-    rows = await conn.fetch(
-        OF_EVENT, caller.studio_id, query.event_id, list(endpoint_ids), *after, query.limit + 1
-    )
+    ids = [delivery_id(query.event_id, endpoint_id) for endpoint_id in endpoint_ids]
+    rows = await conn.fetch(OF_EVENT, caller.studio_id, ids, *after, query.limit + 1)
     return [read_delivery(row) for row in rows]
 
 

@@ -186,8 +186,9 @@ async def enabled_of(
 
 
 SUBSCRIBERS = """
-SELECT id AS endpoint_id, studio_id, client_id, event_types, scopes, location_ids FROM endpoints
-WHERE studio_id = ANY($1::uuid[]) AND status = 'enabled' AND deleted_at IS NULL ORDER BY id
+SELECT array_agg(id) AS endpoint_ids, studio_id, client_id, event_types, scopes, location_ids FROM endpoints
+WHERE studio_id = ANY($1::uuid[]) AND status = 'enabled' AND deleted_at IS NULL
+GROUP BY studio_id, client_id, event_types, scopes, location_ids
 """
 
 
@@ -198,7 +199,7 @@ async def subscribers(conn: Connection, studio_ids: Sequence[str]) -> list[Subsc
 
 def read_subscriber(row: asyncpg.Record) -> Subscriber:
     return Subscriber(
-        id=row["endpoint_id"],
+        endpoint_ids=row["endpoint_ids"],
         studio_id=row["studio_id"],
         client_id=row["client_id"],
         event_types=frozenset(row["event_types"]),

@@ -86,7 +86,9 @@ UPDATE deliveries SET erased = true, attempts = (
     SELECT coalesce(jsonb_agg(
         attempt || '{"response_body": null, "response_headers": null}' ORDER BY place), '[]')
     FROM jsonb_array_elements(attempts) WITH ORDINALITY AS a (attempt, place))
-WHERE studio_id = $1 AND event_id = ANY($2::uuid[]) AND event_created_at = ANY($3::timestamptz[])
+WHERE studio_id = $1 AND event_created_at = ANY($3::timestamptz[])
+  AND id = ANY(ARRAY(SELECT deliveries_of($1, id, created_at)
+                     FROM unnest($2::uuid[], $3::timestamptz[]) AS e (id, created_at)))
 RETURNING attempts <> '[]' AS attempted
 """
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 import asyncpg
 from msgspec import Struct
 
-from services.webhooks.rules.visibility import EVERYTHING, SEPARATOR, View
+from services.webhooks.rules.visibility import EVERYTHING, SEPARATOR, Subscriber, View
+from services.webhooks.store.endpoints import read_subscriber
 from shared.db.database import Connection, columns
 from shared.errors import InvalidCursor
 from shared.events.anonymize import person_in
@@ -40,25 +42,33 @@ async def position(conn: Connection, caller: Caller) -> int:
     return await conn.fetchval(POSITION, caller.studio_id) or 0
 
 
-# A copy has the same `created_at`, so that only the weeks of these moments are searched.
-KNOWN = """
-SELECT ARRAY(SELECT id FROM events WHERE studio_id = ANY($1::uuid[]) AND id = ANY($2::uuid[])
-             AND created_at >= $3 AND created_at <= $4) AS logged,
-       ARRAY(SELECT e.id FROM unnest($1::uuid[], $2::uuid[], $5::uuid[]) AS e (studio_id, id, person_id)
-             JOIN erased_people p ON p.studio_id = e.studio_id AND p.person_id = e.person_id) AS erased
-"""
+class Beginning(Struct, frozen=True):
+    """What the log has to know before it stores events. `interested`: the studios' enabled endpoints."""
+
+    counters: dict[str, int]
+    logged: set[str]
+    about_erased: set[str]
+    interested: list[Subscriber]
 
 
-async def known(conn: Connection, envelopes: Sequence[Envelope]) -> tuple[set[str], set[str]]:
-    """The ids of those that are logged already, and of those about people who were erased.
+BEGIN = "SELECT * FROM begin_logging($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5, $6)"
 
-    Read under the lock of the studios' counters. An event comes again if a relay could not remove its row.
+
+async def begin_logging(conn: Connection, envelopes: Sequence[Envelope]) -> Beginning:
+    """Until the commit nobody else stores events of these studios.
+
+    An event comes again if a relay could not remove its row: then it is logged already.
     """
-    people = [person_in(envelope.resource, envelope.data) for envelope in envelopes]
     studio_ids, ids, moments = columns(envelopes, "studio_id", "id", "created_at")
-    row = await conn.fetchrow(KNOWN, studio_ids, ids, min(moments), max(moments), people)
-    assert row is not None
-    return set(row["logged"]), set(row["erased"])
+    people = [person_in(envelope.resource, envelope.data) for envelope in envelopes]
+    studios = sorted(set(studio_ids))
+    known, *rows = await conn.fetch(BEGIN, studios, studio_ids, ids, people, min(moments), max(moments))
+    counters = {row["studio_id"]: row["last_sequence"] for row in rows}
+    if len(counters) < len(studios):
+        await conn.execute(START, studios)
+        return await begin_logging(conn, envelopes)
+    interested = [read_subscriber(row) for row in rows if row["endpoint_ids"] is not None]
+    return Beginning(counters, set(known["logged"]), set(known["erased"]), interested)
 
 
 class StoredEvent(Struct, frozen=True, kw_only=True):
@@ -83,14 +93,17 @@ COLUMNS = (
     "studio_id", "id", "sequence", "type", "location_id", "client_id", "created_at", "body", "traceparent",
     "moved_to", "request_id",
 )  # fmt: skip
-# Both in one statement: each round trip here is part of the time from a commit to its receipt.
-INSERT = """
-WITH advanced AS (
+# Both in one statement, which is part of that of the first deliveries (store/deliveries.py) if there are any:
+# each round trip is part of the time from a commit to its receipt.
+ADVANCED = """
+advanced AS (
     UPDATE event_counters c SET last_sequence = n.last_sequence
     FROM (SELECT studio_id, max(sequence) AS last_sequence
           FROM unnest($1::uuid[], $3::bigint[]) AS e (studio_id, sequence) GROUP BY studio_id) AS n
     WHERE c.studio_id = n.studio_id
 )
+"""
+INSERT = """
 INSERT INTO events (studio_id, id, sequence, type, location_id, client_id, created_at, body, traceparent,
                     moved_to, request_id)
 SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::uuid[], $6::text[],
@@ -98,9 +111,13 @@ SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::uuid[
 """
 
 
+def parameters(events: Sequence[StoredEvent]) -> list[list[Any]]:
+    return columns(events, *COLUMNS)
+
+
 async def insert_events(conn: Connection, events: Sequence[StoredEvent]) -> None:
     """Also advances the studios' counters, which the caller has locked."""
-    await conn.execute(INSERT, *columns(events, *COLUMNS))
+    await conn.execute(f"WITH {ADVANCED} {INSERT}", *parameters(events))
 
 
 # After a restore. Locked in the order of their ids, as above. A studio whose first event came after the

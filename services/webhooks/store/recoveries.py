@@ -12,6 +12,7 @@ from services.webhooks.store.event_log import StoredEvent
 from services.webhooks.wire.endpoints import Recovery
 from shared.db.database import Connection
 from shared.http.caller import Caller
+from shared.wire import delivery_id
 
 COLUMNS = "id, endpoint_id, since, status, offered, created_at"
 START = f"""
@@ -40,11 +41,13 @@ FROM event_counters WHERE studio_id = $1
 """
 
 
-async def would_be(conn: Connection, subscriber: Subscriber, since: datetime) -> "RunningRecovery | None":
+async def would_be(
+    conn: Connection, endpoint_id: str, subscriber: Subscriber, since: datetime
+) -> "RunningRecovery | None":
     """A recovery that is not started. None for a studio without events."""
     row = await conn.fetchrow(BOUNDS, subscriber.studio_id, since)
-    place = {"studio_id": subscriber.studio_id, "id": "", "since": since, "subscriber": subscriber}
-    return msgspec.convert(dict(row) | place, RunningRecovery) if row else None
+    place = {"studio_id": subscriber.studio_id, "id": "", "endpoint_id": endpoint_id, "since": since}
+    return msgspec.convert({**row, **place, "subscriber": subscriber}, RunningRecovery) if row else None
 
 
 GET = f"SELECT {COLUMNS} FROM recoveries WHERE studio_id = $1 AND endpoint_id = $2 AND id = $3"  # noqa: S608
@@ -69,6 +72,7 @@ async def running_of(conn: Connection, caller: Caller, endpoint_id: str) -> str 
 class RunningRecovery(Struct, frozen=True, kw_only=True):
     studio_id: str
     id: str
+    endpoint_id: str
     since: datetime
     after_sequence: int
     until_sequence: int
@@ -76,7 +80,8 @@ class RunningRecovery(Struct, frozen=True, kw_only=True):
 
 
 RUNNING = """
-SELECT r.studio_id, r.id, r.since, r.after_sequence, r.until_sequence, r.endpoint_id, e.client_id,
+SELECT r.studio_id, r.id, r.since, r.after_sequence, r.until_sequence, r.endpoint_id,
+       ARRAY[r.endpoint_id] AS endpoint_ids, e.client_id,
        e.event_types, e.scopes, e.location_ids
 FROM recoveries r JOIN endpoints e ON e.studio_id = r.studio_id AND e.id = r.endpoint_id
 WHERE r.status = 'running' AND e.status = 'enabled' AND e.deleted_at IS NULL
@@ -102,15 +107,14 @@ async def open_deliveries(conn: Connection, endpoint_id: str, at_most: int) -> i
     return int(await conn.fetchval(OPEN, endpoint_id, at_most))
 
 
-# The next batch of events, each with this endpoint's delivery of it, if there is one.
 NEXT_BATCH = """
-SELECT e.studio_id, e.id, e.sequence, e.type, e.location_id, e.client_id, e.moved_to, e.created_at,
-       ''::bytea AS body, d.id AS delivery_id, d.status
-FROM events e LEFT JOIN deliveries d
-  ON d.studio_id = e.studio_id AND d.event_id = e.id AND d.endpoint_id = $4
- AND d.event_created_at = e.created_at
-WHERE e.studio_id = $1 AND e.sequence > $2 AND e.sequence <= $3 AND e.created_at >= $6
-ORDER BY e.sequence LIMIT $5
+SELECT studio_id, id, sequence, type, location_id, client_id, moved_to, created_at, ''::bytea AS body
+FROM events WHERE studio_id = $1 AND sequence > $2 AND sequence <= $3 AND created_at >= $4
+ORDER BY sequence LIMIT $5
+"""
+STATUSES = """
+SELECT id, status FROM deliveries
+WHERE studio_id = $1 AND id = ANY($2::uuid[]) AND event_created_at = ANY($3::timestamptz[])
 """
 
 
@@ -121,17 +125,17 @@ class Candidate(Struct, frozen=True):
 
 
 async def next_batch(conn: Connection, recovery: RunningRecovery, limit: int) -> list[Candidate]:
-    rows = await conn.fetch(
-        NEXT_BATCH,
-        recovery.studio_id,
-        recovery.after_sequence,
-        recovery.until_sequence,
-        recovery.subscriber.id,
-        limit,
-        recovery.since,
-    )
+    """The next events, each with this endpoint's delivery of it, if there is one."""
+    studio_id, after, until = recovery.studio_id, recovery.after_sequence, recovery.until_sequence
+    rows = await conn.fetch(NEXT_BATCH, studio_id, after, until, recovery.since, limit)
+    events = [msgspec.convert(dict(row), StoredEvent) for row in rows]
+    ids = [delivery_id(event.id, recovery.endpoint_id) for event in events]
+    moments = [event.created_at for event in events]
+    found = await conn.fetch(STATUSES, studio_id, ids, moments)
+    statuses = {row["id"]: row["status"] for row in found}
     return [
-        Candidate(msgspec.convert(dict(row), StoredEvent), row["delivery_id"], row["status"]) for row in rows
+        Candidate(event, id_ if id_ in statuses else None, statuses.get(id_))
+        for event, id_ in zip(events, ids, strict=True)
     ]
 
 
@@ -148,7 +152,7 @@ WHERE d.studio_id = $1 AND d.id = ANY($3::uuid[]) AND d.status = 'dead'
 
 async def revive(conn: Connection, recovery: RunningRecovery, dead: Sequence[str]) -> None:
     if dead:
-        await conn.execute(REVIVE, recovery.studio_id, recovery.subscriber.id, dead)
+        await conn.execute(REVIVE, recovery.studio_id, recovery.endpoint_id, dead)
 
 
 ADVANCE = """

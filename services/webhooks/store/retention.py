@@ -73,8 +73,9 @@ DROP_EVENTS = """
 WITH old AS MATERIALIZED (
     SELECT id, created_at FROM events WHERE studio_id = $1 AND sequence <= $2 ORDER BY sequence LIMIT $3
 ), undelivered AS (
-    DELETE FROM deliveries d USING old
-    WHERE d.studio_id = $1 AND d.event_id = old.id AND d.event_created_at = old.created_at
+    DELETE FROM deliveries
+    WHERE studio_id = $1 AND event_created_at = ANY(ARRAY(SELECT created_at FROM old))
+      AND id = ANY(ARRAY(SELECT deliveries_of($1, id, created_at) FROM old))
 )
 DELETE FROM events e USING old WHERE e.studio_id = $1 AND e.id = old.id AND e.created_at = old.created_at
 RETURNING e.id

@@ -1,9 +1,10 @@
 """The delivery log: the newest first, the deliveries of an event, and one delivery with its headers."""
 
 from aiohttp import web
+from msgspec import structs
 
 from shared.http.caller import Caller
-from shared.wire import new_id
+from shared.wire import delivery_id, new_id
 from tests.harness.receiver import Received, Receiver
 from tests.services.webhooks.studio_client import ALL_READS, StudioClient, statuses
 
@@ -49,6 +50,26 @@ async def test_the_deliveries_of_an_event(client: StudioClient) -> None:
     assert len(rest.json()["data"]) == 1 and not rest.json()["has_more"]
     assert (await client.call("GET", path, event_id=new_id())).json()["data"] == []
     assert (await client.call("GET", path)).status == 422
+
+
+async def test_an_event_and_an_endpoint_have_one_delivery(client: StudioClient) -> None:
+    """Its id is made from theirs, so that the primary key allows no second one, and finds all of an event.
+
+    The control is an event whose id begins like the first one's, of the same moment.
+    """
+    endpoints = [(await client.endpoint(HOOK))["id"] for _ in range(3)]
+    event = client.event()
+    like_it = structs.replace(event, id=event.id[:19] + new_id()[19:])
+    await client.publish(event, like_it)
+    rows = await client.sql("SELECT id, event_id, endpoint_id FROM deliveries")
+    assert len({row["id"] for row in rows}) == 6
+    for row in rows:
+        assert row["id"] == delivery_id(row["event_id"], row["endpoint_id"])
+        assert row["id"][:19] == event.id[:19]
+    found = "SELECT deliveries_of($1, $2, $3) AS id"
+    ids = await client.sql(found, client.studio_id, event.id, event.created_at)
+    expected = {delivery_id(event.id, endpoint_id) for endpoint_id in endpoints}
+    assert len(ids) == 3 and {row["id"] for row in ids} == expected
 
 
 async def test_a_delivery_tells_what_was_sent_and_answered(client: StudioClient, receiver: Receiver) -> None:

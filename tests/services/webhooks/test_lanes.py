@@ -61,6 +61,18 @@ async def test_the_rate_limit_of_an_endpoint_is_kept(client: StudioClient, recei
     assert median(gaps) > 0.8 / 20
 
 
+async def test_the_rate_limit_is_kept_by_events_that_come_one_by_one(
+    client: StudioClient, receiver: Receiver
+) -> None:
+    """Also when the lane has nothing to do in between, so that it is leased anew for each of them."""
+    await client.endpoint(receiver.url, rate_limit=5)
+    for number in range(4):
+        await client.publish_some(1)
+        await receiver.until_count(number + 1)
+        await eventually(lambda: client.sql("SELECT FROM lanes WHERE token IS NULL"))
+    assert receiver.received[-1].at - receiver.received[0].at >= 3 / 5 * 0.8
+
+
 async def test_a_changed_rate_limit_applies_at_once(client: StudioClient, receiver: Receiver) -> None:
     """A lane that waits ten seconds for its rate limit notices the new one. Under 0.1 a second is refused."""
     endpoint = await client.endpoint(receiver.url, rate_limit=0.1)

@@ -157,7 +157,7 @@ async def test_recoveries_take_turns_and_disabled_endpoints_take_none(
         for endpoint_id in (first, off, last):
             await recoveries.start(conn, client.caller(), new_id(), endpoint_id, now())
         turns = [await recoveries.take_turns(conn, 1) for _ in range(4)]
-    assert [turn.subscriber.id for [turn] in turns] == [first, last, first, last]
+    assert [turn.endpoint_id for [turn] in turns] == [first, last, first, last]
 
 
 def place(recovery: dict[str, Any]) -> str:
