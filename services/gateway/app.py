@@ -85,9 +85,12 @@ def http_upstreams(settings: Settings, *, response_timeout: float) -> dict[str, 
 
 
 def waiting_upstream(settings: Settings) -> Upstream:
-    """Each request that waits holds a connection, so these have a pool of their own."""
+    """Each request that waits holds a connection, so these have a pool of their own. All may come at once."""
     return HttpUpstream(
-        settings.url_of("webhooks"), response_timeout=LONGEST + GRACE, max_connections=POOL_SIZE
+        settings.url_of("webhooks"),
+        connect_timeout=5.0,
+        response_timeout=LONGEST + GRACE,
+        max_connections=POOL_SIZE,
     )
 
 

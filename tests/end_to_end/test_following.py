@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from shared.wire import new_id
+from tests.harness.console import session_of, with_session
 from tests.harness.http import Client, Reply
 from tests.harness.system import RunningSystem, System, new_studio_in
 
@@ -116,6 +117,41 @@ async def test_a_client_waits_ten_times_at_once(system: System, partner: Client)
             await asyncio.sleep(0.1)
     await lead(partner)
     assert {(await one).status for one in left} == {200}
+
+
+async def test_those_that_wait_together_get_the_same_page(partner: Client) -> None:
+    """Each with its own request id, and with the hanging up of one of them the others wait on."""
+    waits = [
+        asyncio.create_task(
+            partner.send(
+                "GET", "/events?after_sequence=0&wait=20", headers={"X-Request-Id": f"worker-{number}"}
+            )
+        )
+        for number in range(10)
+    ]
+    await asyncio.sleep(0.5)
+    waits.pop(0).cancel()
+    await asyncio.sleep(0.2)
+    made = await lead(partner)
+    for number, waiting in enumerate(waits, start=1):
+        reply = await waiting
+        assert [event["resource"]["id"] for event in reply.json()["data"]] == [made]
+        assert reply.headers["X-Request-Id"] == f"worker-{number}"
+
+
+async def test_a_narrower_session_of_the_same_key_gets_its_own_page(system: System) -> None:
+    """Also if it waits for the same page at the same moment."""
+    key = await system.key()
+    session = with_session(system, await session_of(system, key, scopes=["forms:read", "webhooks:read"]))
+    waits = [
+        asyncio.create_task(one.get("/events", after_sequence=0, wait=10))
+        for one in (system.partner(key), session)
+    ]
+    await asyncio.sleep(0.5)
+    made = await lead(system.partner(key))
+    everything, narrow = [(await one).json() for one in waits]
+    assert [event["resource"]["id"] for event in everything["data"]] == [made]
+    assert narrow["data"] == []
 
 
 async def test_a_key_that_ends_during_the_wait_gets_nothing(system: System) -> None:

@@ -6,6 +6,7 @@ Raw ASGI, because the hop's cost is counted in tens of microseconds: bodies are 
 import asyncio
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 import structlog
@@ -28,6 +29,7 @@ from services.gateway.rules.rate_limit import (
 )
 from services.gateway.rules.waits import GRACE, WAITING, Waits, seconds_of, without_wait
 from services.gateway.shared_rate_limits import SharedLimits
+from services.gateway.shared_waits import SharedWaits
 from services.gateway.upstream import NotReached, OutcomeUnknown, Upstream, UpstreamResponse
 from services.gateway.wire.request import Source
 from shared.errors import (
@@ -128,6 +130,7 @@ class PartnerApi:
         self._failed_keys = failed_keys
         self._large_bodies = LargeBodies()
         self._waits = Waits()
+        self._shared_waits = SharedWaits()
         self._metrics: dict[PartnerRoute | None, RouteMetrics] = {
             route: RouteMetrics("gateway", route.method, route.path) for route in ROUTES
         }
@@ -189,6 +192,9 @@ class PartnerApi:
             raise UnsupportedApiVersion([API_VERSION])
         if route.owner == GATEWAY:
             return await self._response_itself(request, route, key)
+        request.span = begin(f"{request.method} {route.path}", request.traceparent, "server")
+        if request.span is not None:
+            request.traceparent = request.span.traceparent
         if route.path == EVENTS and (seconds := seconds_of(request.scope["query_string"])):
             return await self._wait(request, route, key, seconds)
         return await self._forward(request, route, key)
@@ -200,9 +206,12 @@ class PartnerApi:
         stopping: Stopping | None = request.scope.get(STOPPING)
         began = time.perf_counter()
         mark_authenticated(request.scope)
+        forward = partial(self._forward, request, route, key, WAITING)
+        # Equal callers see the same. Whoever names tags gets an answer of its own.
+        what = (key.caller, request.target, request.id if IF_NONE_MATCH in request.headers else None)
         with self._waits.one_more((key.caller.client_id, bool(key.session_id))):
             try:
-                waiting = self._forward(request, route, key, WAITING)
+                waiting = self._shared_waits.wait(what, seconds, forward)
                 response = await unless_ended(waiting, request.receive, stopping, seconds + GRACE)
             except TimeoutError:
                 raise UpstreamTimeout from None
@@ -210,7 +219,7 @@ class PartnerApi:
         if response is None and stopping is not None and stopping.began:
             query = without_wait(request.scope["query_string"])
             request.target = request.path[len(PREFIX) :] + b"?" + query
-            response = await self._forward(request, route, key, WAITING)
+            response = await forward()
         request.key = await self._authenticate(request)
         # Nobody reads it if the client has hung up.
         return response or UpstreamResponse(204, [], b"")
@@ -257,9 +266,6 @@ class PartnerApi:
             (CALLER_HEADER, self._key_cache.signed_caller(key, route.owner)),
             (REQUEST_ID_HEADER, request.id.encode()),
         ]
-        request.span = request.span or begin(f"{request.method} {route.path}", request.traceparent, "server")
-        if request.span is not None:
-            request.traceparent = request.span.traceparent
         if request.traceparent is not None:
             headers.append((TRACE_HEADER, request.traceparent.encode()))
         for name in FORWARDED:
