@@ -1,6 +1,7 @@
 // What an operation answers: its examples and its errors.
 import { bar, h, inline, json } from "./dom.js";
 import { resolve } from "./schema.js";
+import { whatToDo } from "./what_to_do.js";
 
 export const media = (thing) => (thing && thing.content && thing.content["application/json"]) || null;
 
@@ -28,9 +29,9 @@ export function errorsOf(op) {
 }
 export function errorTable(rows) {
   return h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Errors" }, h("table", {},
-    h("thead", {}, h("tr", {}, ["Status", "Code", "Meaning"].map((name) => h("th", { scope: "col" }, name)))),
+    h("thead", {}, h("tr", {}, ["Status", "Code", "Meaning", "What to do"].map((name) => h("th", { scope: "col" }, name)))),
     h("tbody", {}, rows.map((row) => h("tr", { "data-code": row.code },
-      h("td", {}, row.status), h("td", {}, h("code", {}, row.code)), h("td", {}, inline(row.message)))))));
+      h("td", {}, row.status), h("td", {}, h("code", {}, row.code)), h("td", {}, inline(row.message)), h("td", {}, inline(whatToDo(row.status, row.code))))))));
 }
 const COMMON = new Set(["400:unsupported_api_version", "401:", "403:", "413:", "415:", "429:", "500:", "503:", "504:"]);
 export const isCommon = (row) => COMMON.has(`${row.status}:`) || COMMON.has(`${row.status}:${row.code}`);
@@ -40,18 +41,29 @@ function forScope(value, scope) {
   const wanted = value.error.details.required_scope;
   return wanted && scope ? JSON.parse(JSON.stringify(value).replaceAll(wanted, scope)) : value;
 }
+// Tabs by status; where a status has several codes, they stand below it.
 export function answers(op) {
   const status = goodStatus(op);
   const answer = resolve(op.responses[status]);
   const content = media(answer);
   const known = [];
-  if (content && content.example !== undefined) known.push({ name: `${status} ${String(answer.description).replace(/\.$/, "")}`, value: content.example });
-  for (const row of errorsOf(op)) known.push({ name: `${row.status} ${row.code}`, value: forScope(row.value, op["x-required-scope"]) });
-  const place = h("div", {});
-  const choose = h("select", { "aria-label": "Example answer" }, known.map((one, index) => h("option", { value: index }, one.name)));
-  const show = () => place.replaceChildren(json(known[choose.value].value));
-  choose.addEventListener("change", show);
-  if (known.length) show();
+  if (content && content.example !== undefined) known.push({ status, code: String(answer.description).replace(/\.$/, ""), value: content.example });
+  for (const row of errorsOf(op)) known.push({ status: row.status, code: row.code, value: forScope(row.value, op["x-required-scope"]) });
+  const place = h("div", {}), codes = h("div", { class: "tabs codes", role: "group", "aria-label": "Example answer" });
+  const tab = (text, pressed, onclick) => h("button", { type: "button", class: "tab", "aria-pressed": String(pressed), onclick }, text);
+  const statuses = h("div", { class: "tabs codes", role: "group", "aria-label": "Status" });
+  function show(one) {
+    const same = known.filter((other) => other.status === one.status);
+    statuses.replaceChildren(...[...new Set(known.map((other) => other.status))].map((name) => tab(name, name === one.status, () => again(statuses, known.find((other) => other.status === name)))));
+    codes.replaceChildren(...same.map((other) => tab(other.code, other === one, () => again(codes, other))));
+    place.replaceChildren(json(one.value));
+  }
+  // The pressed tab is drawn anew, and keeps the focus.
+  function again(row, one) {
+    show(one);
+    row.querySelector("[aria-pressed=true]").focus();
+  }
+  if (known.length) show(known[0]);
   const empty = content ? null : h("pre", {}, `${status}: no body`);
-  return [bar("Answer", known.length ? choose : null), empty, place];
+  return [bar("Answer", known.length ? statuses : null), empty, known.length ? codes : null, place];
 }

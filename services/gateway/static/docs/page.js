@@ -47,12 +47,13 @@ function draw() {
   reference.replaceChildren();
   for (const { tag, found } of groups.values()) {
     if (!found.length) continue;
-    reference.append(h("section", { class: "group", "aria-label": tag.name }, h("h2", {}, tag.name), h("p", {}, tag.description), found.map((one) => card(...one))));
+    reference.append(later(tag.name, tag.description, found.map(([, , op]) => op.operationId), () => found.map((one) => card(...one))));
     navGroup(tag.name, found.map(([path, method, op]) => ({ id: op.operationId, title: op.summary, verb: method.toUpperCase(), short: method === "delete" ? "DEL" : null, find: `${path} ${op.operationId} ${op["x-required-scope"] || ""}` })));
   }
   const events = Object.entries(api.webhooks || {});
   if (events.length) {
-    reference.append(h("section", { class: "group", "aria-label": "Event kinds" }, h("h2", {}, "Event kinds"), h("p", {}, "What is delivered to your webhook endpoints and kept in the event log."), events.map(([kind, item]) => eventCard(kind, item.post))));
+    const about = "What is delivered to your webhook endpoints and kept in the event log.";
+    reference.append(later("Event kinds", about, events.map(([, item]) => item.post.operationId), () => events.map(([kind, item]) => eventCard(kind, item.post))));
     navGroup("Event kinds", events.map(([kind, item]) => ({ id: item.post.operationId, title: kind, find: item.post.summary })));
   }
   $("nav").prepend(h("div", { id: "found" }));
@@ -60,14 +61,35 @@ function draw() {
   follow();
   // What was typed while the document was being read.
   filter();
-  if (location.hash) jump(location.hash.slice(1));
+  if (location.hash) lead(location.hash.slice(1));
+  drawRest();
+}
+
+// A group is drawn when it is wanted, or when there is nothing else to do: hundreds of cards at once keep a page busy for seconds.
+const undrawn = [];
+function later(name, about, ids, make) {
+  const section = h("section", { class: "group", "aria-label": name }, h("h2", {}, name), h("p", {}, about));
+  undrawn.push({ ids, draw: () => { section.append(...make()); for (const id of ids) watch.observe($(id)); } });
+  return section;
+}
+function drawRest() {
+  if (!undrawn.length) return;
+  undrawn.shift().draw();
+  (window.requestIdleCallback || setTimeout)(drawRest);
+}
+// Also draws the groups above it, so that nothing moves under the reader.
+function lead(address) {
+  const id = decodeURIComponent(address.split("/")[0]);
+  if (undrawn.some((one) => one.ids.includes(id))) while (!$(id)) undrawn.shift().draw();
+  jump(address);
 }
 
 // The sidebar marks what is on screen.
+let watch;
 function follow() {
   const byId = new Map(links.map((entry) => [entry.id, entry.link]));
   const visible = new Set();
-  const watch = new IntersectionObserver((entries) => {
+  watch = new IntersectionObserver((entries) => {
     for (const entry of entries) entry.isIntersecting ? visible.add(entry.target.id) : visible.delete(entry.target.id);
     const here = links.find((entry) => visible.has(entry.id));
     for (const [id, link] of byId) {
@@ -125,9 +147,12 @@ $("nav").addEventListener("click", (event) => { if (event.target.closest("a")) d
 // Also where the address is the same as before: a result that is clicked twice leads there twice.
 $("nav").addEventListener("click", (event) => {
   const link = event.target.closest("a.hit");
-  if (link) jump(link.getAttribute("href").slice(1));
+  if (link) lead(link.getAttribute("href").slice(1));
 });
-window.addEventListener("hashchange", () => { if (location.hash.includes("/")) jump(location.hash.slice(1)); });
+window.addEventListener("hashchange", () => {
+  const address = location.hash.slice(1);
+  if (address.includes("/") || undrawn.some((one) => one.ids.includes(address))) lead(address);
+});
 $("menu").addEventListener("click", () => drawer(!$("shell").classList.contains("open")));
 $("veil").addEventListener("click", () => drawer(false));
 document.addEventListener("keydown", (event) => {

@@ -20,7 +20,7 @@ async def reference(tab: Tab, running_system: RunningSystem) -> AsyncIterator[Ta
 
 async def draw(tab: Tab, running_system: RunningSystem) -> None:
     await tab.page.goto(f"{running_system.partner_url}/docs")
-    await tab.page.wait_for_selector("#create_booking")
+    await tab.page.wait_for_selector("section[aria-label='Event kinds'] .op")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

@@ -93,7 +93,7 @@ async def test_a_language_is_chosen_once_for_the_whole_page(
             assert sample["label"] == label
             shown = sample["source"].replace(ORIGIN, running_system.partner_url)
             assert await page.locator(f"#{name} .code pre").first.text_content() == shown
-    pressed = page.locator("#create_member .tab[aria-pressed=true]")
+    pressed = page.locator("#create_member .tab[data-label][aria-pressed=true]")
     await expect(pressed).to_have_text("JavaScript")
 
 
@@ -157,3 +157,34 @@ async def test_the_reference_passes_axe(reference: Tab) -> None:
     await page.get_by_role("searchbox").fill("class_full")
     await expect(page.locator("#found a.hit").first).to_be_in_viewport(ratio=1)
     assert await violations(reference, EVERYTHING, "#side") == []
+
+
+async def test_an_error_says_what_to_do_and_its_example_is_a_tab(reader: Tab) -> None:
+    """`class_full` in the table of *Book a class*; its example is reached by status and code."""
+    card = reader.page.locator("#create_booking")
+    row = card.locator("tr[data-code=class_full]")
+    await expect(row.locator("td").last).to_contain_text("Send join_waitlist: true")
+    await card.get_by_role("group", name="Status").get_by_role("button", name="409").click()
+    await card.get_by_role("group", name="Example answer").get_by_role("button", name="class_full").click()
+    await expect(card.locator(".code pre").last).to_contain_text('"code": "class_full"')
+    assert await reader.page.locator(".code select").count() == 0
+
+
+async def test_every_error_has_an_answer_to_what_to_do(reader: Tab) -> None:
+    """No cell of that column is empty, in any operation."""
+    cells = reader.page.locator("tr[data-code] td:last-child")
+    texts = await cells.all_text_contents()
+    assert len(texts) > 100 and all(texts)
+
+
+async def test_a_group_is_drawn_when_somebody_wants_it(tab: Tab, running_system: RunningSystem) -> None:
+    """Not all of them before the page can be read; an address leads into one that is not drawn yet."""
+    page = tab.page
+    await page.add_init_script("window.requestIdleCallback = () => {};")
+    await page.goto(f"{running_system.partner_url}/docs")
+    await page.wait_for_selector("section.group .op")
+    drawn = await page.locator("section.group .op").count()
+    assert 0 < drawn < len(SUMMARIES) / 2
+    await page.locator("#nav a[href='#create_booking']").click()
+    await expect(page.locator("#create_booking h3")).to_be_in_viewport()
+    assert drawn < await page.locator("section.group .op").count() < len(SUMMARIES)
