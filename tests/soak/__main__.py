@@ -16,6 +16,8 @@ FOLDER = Path(__file__).parent
 # They measure time, or use every core already.
 ALONE = (
     "console_at_size",
+    "console_hour",
+    "console_jobs",
     "database_layouts",
     "followers",
     "forms_at_size",

@@ -171,6 +171,14 @@ class ServiceStatus(Struct, kw_only=True):
 class SystemStatus(Struct, kw_only=True):
     object: Literal["status"] = "status"
     services: dict[str, ServiceStatus]
+    version: str
+
+
+class StatusQuery(Query, frozen=True, kw_only=True):
+    wait: Annotated[
+        int, Meta(ge=0, le=50, description="Seconds to wait for a `version` other than the given one.")
+    ] = 0
+    version: Annotated[_Filter, Meta(description="That of the last status, with `wait`.")] = None
 
 
 class Erasure(Struct, kw_only=True):

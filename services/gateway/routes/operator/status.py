@@ -4,13 +4,14 @@ from typing import Any
 
 from services.gateway.actions.erase_person import Kind, erase_person
 from services.gateway.actions.studios import advance_sequences
-from services.gateway.actions.system_status import system_status
+from services.gateway.actions.system_status import changed_status, system_status, version_of
 from services.gateway.context import OperatorContext
 from services.gateway.store import status_history, studios
 from services.gateway.wire.request import (
     Erasure,
     SequencesAdvance,
     SequencesAdvanced,
+    StatusQuery,
     StatusSample,
     SystemStatus,
 )
@@ -18,6 +19,7 @@ from services.gateway.wire.studio import StudioFilter
 from shared.errors import NotFound
 from shared.http.pages import Page, whole_page
 from shared.http.routes import Call, Routes
+from shared.http.waiting import unless_ended
 from shared.routing import OPERATOR_PREFIX
 
 ROUTES: Routes[OperatorContext] = Routes(OPERATOR_PREFIX)
@@ -68,8 +70,13 @@ async def post_advance(context: OperatorContext, call: Call[None, SequencesAdvan
 
 
 @ROUTES.add("GET", "/status", "Services, outbox age, queue depth, dead deliveries", response=SystemStatus)
-async def get_status(context: OperatorContext, call: Call[None, None]) -> dict[str, Any]:
-    return {"object": "status", "services": await system_status(context, call.caller.request_id)}
+async def get_status(context: OperatorContext, call: Call[StatusQuery, None]) -> dict[str, Any]:
+    request_id = call.caller.request_id
+    waiting = changed_status(context, call.query, request_id)
+    services = await unless_ended(waiting, call.receive, call.stopping)
+    if services is None:  # the process is being stopped
+        services = await system_status(context, request_id)
+    return {"object": "status", "services": services, "version": version_of(services)}
 
 
 @ROUTES.add("GET", "/status/history", "The figures of the status in the last hour")

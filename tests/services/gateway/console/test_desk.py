@@ -281,37 +281,6 @@ async def test_no_shows_are_marked_together_once_the_class_has_begun(tab: Tab, s
     await becomes(desk, bo, "checked_in")
 
 
-async def test_a_class_is_made_and_changed_and_cancelled_in_the_week(tab: Tab, system: System) -> None:
-    """The calendar shows it at once, with its people beside it, and by the agenda on a phone."""
-    desk = await front_desk(system)
-    await desk.book("Ada King")
-    await desk.open(tab)
-    await tab.show("week")
-    block = tab.page.locator(".block", has_text="Power Yoga")
-    await block.click()
-    pane = tab.page.locator(".pane")
-    await expect(pane).to_contain_text("Ada King")
-    await pane.get_by_role("button", name="One seat more").click()
-    await expect(block).to_contain_text("1/9")
-    await tab.page.get_by_role("button", name="New class").click()
-    sheet = tab.page.get_by_role("dialog")
-    await sheet.get_by_label("Class type").select_option(label="Power Yoga")
-    await expect(sheet.get_by_label("Title")).to_have_value("Power Yoga")
-    await sheet.get_by_label("Title").fill("Late Flow")
-    await sheet.get_by_label("Begins").fill("20:00")
-    await sheet.get_by_role("button", name="Create class").click()
-    await expect(tab.page.locator(".block", has_text="Late Flow")).to_be_visible()
-    await block.click()
-    await pane.get_by_role("button", name="Cancel class…").click()
-    await expect(tab.page.get_by_role("dialog")).to_contain_text("1 person has booked")
-    await tab.page.get_by_role("button", name="Cancel class", exact=True).click()
-    await expect(block).to_contain_text("cancelled")
-    await tab.page.set_viewport_size({"width": 390, "height": 844})
-    await tab.page.keyboard.press("Escape")
-    await expect(tab.page.locator(".agenda")).to_contain_text("Late Flow")
-    assert await tab.page.evaluate("document.documentElement.scrollWidth") <= 390
-
-
 async def test_a_member_is_found_and_has_a_page(tab: Tab, system: System) -> None:
     """By name, email or phone as one types; bookings, memberships and purchases are on it."""
     desk = await front_desk(system)

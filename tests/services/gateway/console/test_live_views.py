@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from itertools import count
 from typing import Any
 
 from playwright.async_api import Request, Route, expect
@@ -78,6 +79,40 @@ async def test_all_tabs_of_a_session_share_one_wait_and_none_of_it_is_in_request
     await expect(tab.page.locator("a.item", has_text="/events").first).to_be_visible()
 
 
+async def test_a_stream_of_events_does_not_put_a_page_off(tab: Tab, system: System) -> None:
+    """Webhooks and Home turn red in a busy studio, too, and do not ask once for each event."""
+    key = await system.key()
+    client = system.partner(key)
+
+    async def keep_on() -> None:
+        for number in count():
+            await client.create(
+                "/members", {"email": f"a{number}@example.com", "first_name": "A", "last_name": "B"}
+            )
+            await asyncio.sleep(0.5)
+
+    async with receiving() as receiver:
+        await client.create("/webhook-endpoints", {"url": receiver.url, "description": "Orders"})
+        await open_partner_console(tab, system, key)
+        await tab.show("webhooks")
+        stream = asyncio.create_task(keep_on())
+        try:
+            await expect(tab.page.locator(".endpoint")).to_contain_text("Healthy", timeout=10_000)
+            receiver.response = answering(500)
+            await expect(tab.page.locator(".endpoint.failing")).to_be_visible(timeout=10_000)
+            await tab.show("home")
+            await expect(tab.page.locator(".lines")).to_contain_text("Orders fails", timeout=10_000)
+            health: list[str] = []
+            tab.page.on(
+                "request", lambda one: health.append(one.url) if "/webhook-health" in one.url else None
+            )
+            receiver.response = ok
+            await asyncio.sleep(10)
+            assert len(health) <= 3
+        finally:
+            stream.cancel()
+
+
 async def latest_sequence(system: System, key: str) -> int:
     return int((await system.partner(key).get("/events?order=desc&limit=1")).json()["latest_sequence"])
 
@@ -123,6 +158,7 @@ async def test_every_panel_has_its_four_states(tab: Tab, system: System) -> None
         ("requests", "requests", None),
         ("events", "events", "Add an endpoint"),
         ("webhooks", "webhook-endpoints", "Add endpoint"),
+        ("schedule", "classes", None),
     ):
         await tab.show("settings")
         pattern = re.compile(rf"/partner/v1/{path}(\?.*)?$")

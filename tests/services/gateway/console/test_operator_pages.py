@@ -128,6 +128,26 @@ async def test_no_page_shows_an_id_outside_a_chip(tab: Tab, system: System) -> N
     assert {page: texts for page, texts in seen.items() if texts} == {}
 
 
+async def test_the_operators_own_pages_show_no_id_either(tab: Tab, system: System) -> None:
+    """An endpoint that fails is named on System, and every studio and everybody in the audit log."""
+    desk = await front_desk(system)
+    partner = system.partner(await system.key(studio=desk.studio_id, client="Widgets"))
+    async with receiving() as receiver:
+        receiver.response = answering(500)
+        await partner.create("/webhook-endpoints", {"url": receiver.url, "description": "legacy CRM"})
+        await desk.book("Ada King")
+        await receiver.until_count(1)
+        await open_operator_console(tab, system)
+        for page in ("system", "studios", "audit"):
+            await tab.show(page)
+            if page == "system":
+                await expect(tab.page.locator("#view li", has_text="legacy CRM").first).to_be_visible()
+            if page == "audit":
+                await tab.page.locator("st-list a.item").first.click()
+                await expect(tab.page.get_by_role("region", name="Entry")).to_contain_text("Who")
+            assert await tab.page.evaluate(ID_ON_PAGE) == [], page
+
+
 async def test_a_key_is_made_with_presets_and_shown_once(tab: Tab, system: System) -> None:
     """The grid has every scope that there is; the partner's page has it with its expiry and location."""
     desk = await front_desk(system)
@@ -351,8 +371,8 @@ async def test_a_new_studio_is_chosen_and_its_row_leads_to_its_desk(tab: Tab, sy
 
 async def test_a_page_says_that_it_loads_and_that_it_failed_and_tries_again(tab: Tab, system: System) -> None:
     """A skeleton while nothing is there, then the sentence, the code and a button. Nothing stays blank."""
-    desk = await front_desk(system)
-    await desk.open(tab, "manager")
+    await front_desk(system)
+    await open_operator_console(tab, system)
     away = {"error": {"code": "unavailable", "message": "The service is away.", "request_id": new_id()}}
 
     loading = asyncio.Event()
@@ -361,7 +381,8 @@ async def test_a_page_says_that_it_loads_and_that_it_failed_and_tries_again(tab:
         await loading.wait()
         await route.fulfill(status=503, json=away)
 
-    pages = [page for page in MANAGER_PAGES if page != "today"] + ["today"]
+    # All studios are known since the sign-in.
+    pages = [page for page in OPERATOR_PAGES if page not in ("today", "studios")] + ["today"]
     for page in pages:
         loading.clear()
         await tab.page.route("**/operator/v1/**", refuse)

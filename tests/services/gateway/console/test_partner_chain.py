@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from tests.harness import import_lines
 from tests.harness.browser import SHARED_LOOP, Tab
@@ -180,6 +180,28 @@ async def test_a_refused_request_is_explained(tab: Tab, system: System) -> None:
     await expect(page.locator(".side")).to_contain_text("No request fits.")
     await page.get_by_role("link", name="Show all").click()
     await expect(row).to_be_visible()
+
+
+async def test_a_request_that_failed_at_the_server_is_red(tab: Tab, system: System) -> None:
+    """409 is amber, 500 is red, in the list and in the pane."""
+    key = await system.key()
+    await system.partner(key).get("/studio")
+    await open_partner_console(tab, system, key)
+
+    async def failed(route: Route) -> None:
+        response = await route.fetch()
+        page = await response.json()
+        for row in page["data"]:
+            row |= {"status": 500, "error_code": "internal_error"}
+        await route.fulfill(response=response, json=page)
+
+    await tab.page.route("**/partner/v1/requests?*", failed)
+    await tab.show("requests")
+    row = tab.page.locator("a.item", has_text="internal_error").first
+    await expect(row.locator(".dot")).to_have_class(re.compile("bad"))
+    await row.click()
+    await expect(tab.page.locator(".pane")).to_contain_text("Retry with the same Idempotency-Key")
+    await tab.page.unroute_all(behavior="ignoreErrors")
 
 
 @pytest.mark.parametrize("kind", ["request", "event", "delivery", "booking"])

@@ -1,4 +1,4 @@
-// Week: the same calendar as partners see, to be changed: a click into an empty place makes a class, a class opens with its people.
+// Week: the same calendar as partners see, to be changed: a click or a drag into an empty place makes a class, a class opens with its people.
 import { html, nothing } from "../vendor/lit.js";
 import { copyChip } from "../ui/copy-chip.js";
 import { facts } from "../ui/detail-pane.js";
@@ -20,7 +20,7 @@ export function classSheet(app, lists, given, done) {
   const row = given.id ? given : null;
   const form = row
     ? { class_type_id: row.class_type_id || "", title: row.title, instructor_id: row.instructor_id || "", room_id: row.room_id || "", date: day(row.start_time), at: clock(row.start_time), lasts: Math.round((new Date(row.end_time) - new Date(row.start_time)) / 60000), capacity: row.capacity, weeks: 1 }
-    : { class_type_id: "", title: "", instructor_id: "", room_id: given.room_id || "", date: given.date, at: given.at || "18:00", lasts: 60, capacity: 12, weeks: 1 };
+    : { class_type_id: "", title: "", instructor_id: "", room_id: given.room_id || "", date: given.date, at: given.at || "18:00", lasts: given.lasts || 60, capacity: 12, weeks: 1 };
   let error = null, busy = false;
   const set = (name, value) => { form[name] = value; dialog.redraw(); };
   const options = (map, none) => [["", none], ...[...map.values()].filter((one) => one.active !== false).map((one) => [one.id, one.name])];
@@ -54,7 +54,7 @@ class Week extends Schedule {
     super.connectedCallback();
     const mark = () => JSON.stringify([this.classes.value?.rows.map((row) => [row.id, row.booked_count, row.capacity, row.status]), this.one.value?.bookings.map((one) => [one.id, one.status])]);
     this.nudge = poll(async () => { const before = mark(); await this.classes.run(); if (this.shownId) await this.one.run(this.shownId); return before !== mark(); }, this.signal, { fast: 5, slow: 45 });
-    this.pick = (column, minute) => this.make({ date: this.view === "day" ? this.day : column.key, at: `${two(Math.floor(minute / 60))}:${two(minute % 60)}`, room_id: this.view === "day" ? column.key || "" : "" });
+    this.pick = (column, minute, lasts) => this.make({ lasts, date: this.view === "day" ? this.day : column.key, at: `${two(Math.floor(minute / 60))}:${two(minute % 60)}`, room_id: this.view === "day" ? column.key || "" : "" });
   }
   get places() { return []; } // the location is chosen in the top bar
   async readClass(id) {

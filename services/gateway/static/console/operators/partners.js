@@ -142,7 +142,7 @@ class Client extends Piece {
     if (!row) return html`<p class="soft">No request with this id in the last seven days.</p>`;
     const outcome = html`<span class=${kindOf(row.status)}>${row.status} ${row.error_code || ""}</span>`;
     return html`<h2>${method(row.method)} ${row.route || "unknown path"} → ${outcome}</h2>
-      ${row.error_code ? html`<p class="notice">${meansOf(row.status)} ${adviceFor(row.error_code)}</p>` : nothing}
+      ${row.error_code ? html`<p class="notice">${meansOf(row.status)} ${adviceFor(row.error_code, row.status)}</p>` : nothing}
       ${facts([
         ["Sent", html`<st-time .at=${row.at}></st-time> ${copyChip(row.at, "time", "ISO")}`], ["Took", lasting(row.duration_ms)],
         ["Request", copyChip(row.request_id, "request's id")], ["Key", html`${row.key_name} <code>${row.key_prefix}…</code>`],

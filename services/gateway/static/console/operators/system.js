@@ -18,14 +18,19 @@ class System extends Piece {
   connectedCallback() {
     super.connectedCallback();
     const { root } = this.app, options = { signal: this.signal, quiet: true };
-    this.status = new Load(this, () => root.get("/status", {}, options));
+    // Answered as soon as something has changed, so that what fails is red within ten seconds, and else after most of a minute.
+    this.status = new Load(this, (wait) => root.get("/status", wait && { wait, version: this.status.value?.version }, options));
     this.history = new Load(this, () => root.get("/status/history", {}, options).then((page) => page.data));
     this.queues = new Load(this, () => root.get("/queues", {}, options).then((answer) => answer.data));
     this.position = new Load(this, () => (this.app.studio ? this.app.api.get("/events/position", {}, options).then((answer) => answer.last_sequence) : 0));
     for (const load of [this.status, this.history, this.queues, this.position]) load.run();
-    const mark = () => JSON.stringify(Object.values(this.status.value?.services || {}).map((one) => [one.status, one.figures?.pending_deliveries, one.figures?.dead_deliveries, one.figures?.failing_endpoints?.length]));
-    // An endpoint that fails is named here within ten seconds; the history has a row for each minute.
-    poll(async () => { const before = mark(); await this.status.run(); if (Date.now() - this.history.since > 55000) await Promise.all([this.history.run(), this.position.run()]); if (this.parked) await this.queues.run(); return before !== mark(); }, this.signal, { fast: 4, slow: 9 });
+    poll(async () => {
+      const before = this.status.value?.version;
+      if (Date.now() - this.history.since > 90000) await Promise.all([this.history.run(), this.position.run()]);
+      await this.status.run(this.status.error ? 0 : 50);
+      if (this.parked) await this.queues.run();
+      return before !== this.status.value?.version;
+    }, this.signal, { fast: 4, slow: 5 });
   }
   get figures() { return Object.values(this.status.value?.services || {}).map((one) => one.figures || {}); }
   get parked() { return this.figures.flatMap((one) => one.queues || []).reduce((sum, one) => sum + one.parked, 0); }

@@ -39,7 +39,7 @@ class Events extends Piece {
   arrived(events) {
     if (!events) return void this.list?.reload({ quiet: true });
     this.list?.prepend(events.filter((event) => this.fits(event)));
-    setTimeout(() => { if (!this.signal.aborted) this.app.outcomes.refresh(this.signal, 50).catch(() => {}); }, 1200);
+    this.app.outcomes.soon(this.signal);
   }
   fits(event) {
     const { type, family, resource, failed: bad } = this.route.query;

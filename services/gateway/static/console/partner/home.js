@@ -33,14 +33,16 @@ class Home extends Piece {
     this.ops.run();
     this.refresh();
     this.nudge = poll(() => this.refresh(), this.signal, { fast: 5, slow: 120 });
-    app.follower?.subscribe(() => { this.endpoints.run(); this.nudge(); }, this.signal);
+    app.follower?.subscribe(() => { this.news = true; this.nudge(); }, this.signal);
   }
   async refresh() {
+    const { news } = this;
+    this.news = false;
     const before = this.traffic.value?.points.map((point) => point.values.join()).join(";");
     await this.traffic.run();
     const changed = () => before !== this.traffic.value?.points.map((point) => point.values.join()).join(";");
     if (changed() || this.endpoints.state === "loading" || this.endpoints.error) await Promise.all([this.endpoints.run(), this.codes.run(), this.hour.run(), this.booked.value ? null : this.booked.run()]);
-    else if (this.attention().some((one) => one.kind === "bad")) await this.endpoints.run();
+    else if (news || this.attention().some((one) => one.kind === "bad")) await this.endpoints.run();
     this.app.setFailing((this.endpoints.value || []).filter(({ health }) => health.failing).length);
     return changed() || this.attention().some((one) => one.kind === "bad");
   }

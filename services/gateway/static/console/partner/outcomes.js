@@ -1,9 +1,9 @@
 // What became of an event at each endpoint, kept for the pages that show it: read from the newest deliveries of the endpoints.
 import { kindOf } from "../ui/marks.js";
 
-const MOST = 4000, ENDPOINTS = 8;
+const MOST = 1000, ENDPOINTS = 8, APART = 5000; // more than a list shows
 export class Outcomes {
-  constructor(app) { Object.assign(this, { app, byEvent: new Map(), endpoints: null, timer: 0, events: new Map(), asked: new Set() }); }
+  constructor(app) { Object.assign(this, { app, byEvent: new Map(), endpoints: null, timer: 0, due: 0, readAt: 0, events: new Map(), asked: new Set() }); }
   async listEndpoints({ again = false } = {}) {
     if (again || !this.endpoints) this.endpoints = this.app.api.all("/webhook-endpoints", {}, 400, { quiet: true }).then(({ rows }) => rows).catch((error) => { this.endpoints = null; throw error; });
     return this.endpoints;
@@ -16,8 +16,17 @@ export class Outcomes {
     }
     while (this.byEvent.size > MOST) this.byEvent.delete(this.byEvent.keys().next().value);
   }
+  // After an event: once its deliveries may be done, and not for each one of a stream of them.
+  soon(signal) {
+    this.reader = signal;
+    this.due ||= setTimeout(() => {
+      this.due = 0;
+      if (!this.reader.aborted) this.refresh(this.reader, 50).catch(() => {});
+    }, Math.max(1200, this.readAt + APART - Date.now()));
+  }
   // Reads the newest deliveries, and again when one that is under way should be done.
   async refresh(signal, limit = 200) {
+    this.readAt = Date.now();
     const endpoints = (await this.listEndpoints()).slice(0, ENDPOINTS);
     const pages = await Promise.all(endpoints.map((one) => this.app.api.get(`/webhook-endpoints/${one.id}/deliveries`, { order: "desc", limit }, { signal, quiet: true }).catch(() => ({ data: [] }))));
     const rows = pages.flatMap((page) => page.data);
@@ -37,7 +46,7 @@ export class Outcomes {
     }
     return undefined;
   }
-  keep(rows) { for (const row of rows) this.events.set(row.id, row); while (this.events.size > 1500) this.events.delete(this.events.keys().next().value); }
+  keep(rows) { for (const row of rows) this.events.set(row.id, row); while (this.events.size > MOST) this.events.delete(this.events.keys().next().value); }
 }
 // A delivery that failed and waits for its next try is failing, whatever its status says.
 export const outcomeOf = (row) => (row.status === "pending" && (row.attempt_count ?? row.attempts) > 0 ? "failing" : row.status);

@@ -1,5 +1,5 @@
 // <st-calendar>: classes on a time axis. Properties: `rows` (id, start_time, end_time, title, …), `columns` [{ key, title, sub, today }],
-// `columnOf(row)`, `hueOf(row)` 0–7, `text(row)` a line under the title, `fill(row)` 0–1, `to(row)`, `selected`; `pick(column, minute)` for a click into an empty place.
+// `columnOf(row)`, `hueOf(row)` 0–7, `text(row)` a line under the title, `fill(row)` 0–1, `to(row)`, `selected`; `pick(column, minute, lasts)` for a click into an empty place, or a drag over it.
 import { html, nothing, repeat } from "../vendor/lit.js";
 import { Piece, styled } from "./element.js";
 import { clock, minutesOfDay } from "./time.js";
@@ -40,9 +40,24 @@ class Calendar extends Piece {
     const here = minutesOfDay(Date.now());
     return html`<div class="calendar" ${styled({ "--columns": this.columns.length, "--tall": `${hours.length * HOUR}px` })}><div class="cal-head"><span></span>${this.columns.map((column) => html`<span class=${column.today ? "today" : ""}>${column.title}${column.sub ? html` <small>${column.sub}</small>` : nothing}</span>`)}</div>
       <div class="cal-body"><div class="hours" aria-hidden="true">${hours.map((hour) => html`<span>${String(hour).padStart(2, "0")}:00</span>`)}</div>
-      ${this.columns.map((column) => html`<div class="cal-column ${column.today ? "today" : ""}" role="group" aria-label="${column.title} ${column.sub || ""}" @click=${this.pick ? (event) => { if (event.target === event.currentTarget) this.pick(column, first * 60 + Math.floor(event.offsetY / (HOUR / 4)) * 15); } : nothing}>
+      ${this.columns.map((column) => html`<div class="cal-column ${column.today ? "today" : ""}" role="group" aria-label="${column.title} ${column.sub || ""}" @pointerdown=${this.pick ? (event) => this.press(event, (from, lasts) => this.pick(column, first * 60 + from, lasts)) : nothing}>
         ${column.today && here >= first * 60 && here <= last * 60 ? html`<i class="now" ${styled({ top: `${y(here)}px` })}></i>` : nothing}
         ${repeat(lanes(shaped.filter((one) => one.column === column.key)), (one) => one.row.id, (one) => this.block(one, y))}</div>`)}</div></div>`;
+  }
+  // A click names a quarter of an hour; a drag also says how long the class lasts.
+  press(event, pick) {
+    const place = event.currentTarget, top = event.clientY - event.offsetY, minute = (y) => Math.floor(((y - top) / HOUR) * 4) * 15;
+    if (event.target !== place || event.button) return;
+    const from = minute(event.clientY), shade = place.appendChild(document.createElement("i")), done = new AbortController();
+    let lasts = 0;
+    const end = () => { done.abort(); shade.remove(); };
+    const drag = ({ clientY }) => {
+      lasts = Math.max(0, minute(clientY) + 15 - from);
+      Object.assign(shade.style, { top: `${(from / 60) * HOUR}px`, height: `${(lasts / 60) * HOUR}px` });
+    };
+    shade.className = "drawn";
+    place.setPointerCapture(event.pointerId);
+    for (const [name, step] of [["pointermove", drag], ["pointercancel", end], ["pointerup", () => { end(); pick(from, lasts > 15 ? lasts : undefined); }]]) place.addEventListener(name, step, done);
   }
   block({ row, start, end, lane, of, apart }, y) {
     const left = apart ? lane * CARD : (lane / of) * 100, width = apart ? 100 - left : 100 / of;

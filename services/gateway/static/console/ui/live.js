@@ -78,9 +78,17 @@ export class Follower {
 // Repeats `step` while the page is shown: every `fast` seconds while it returns true (something changed or is under way), else ever
 // slower; with `slow: 0` it then rests. Returns a function that makes it quick again.
 export function poll(step, signal, { fast = 2, slow = 30 } = {}) {
-  let gap = fast, timer = 0, running = false;
-  const plan = () => { clearTimeout(timer); if (!signal.aborted && !document.hidden && gap < 20 + slow) timer = setTimeout(run, gap * 1000); };
+  let gap = fast, timer = 0, due = Infinity, running = false;
+  const rest = () => { clearTimeout(timer); due = Infinity; };
+  // Never later than planned already: in a busy studio, events that make it quick would put it off for ever.
+  const plan = () => {
+    const at = Date.now() + gap * 1000;
+    if (signal.aborted || document.hidden || gap >= 20 + slow || at >= due) return;
+    rest();
+    timer = setTimeout(run, (due = at) - Date.now());
+  };
   async function run() {
+    rest();
     if (running || signal.aborted || document.hidden) return;
     running = true;
     try { gap = (await step()) ? fast : Math.min(slow || 30, gap * 1.6); } catch { gap = Math.min(slow || 15, gap * 2); }
@@ -88,8 +96,8 @@ export function poll(step, signal, { fast = 2, slow = 30 } = {}) {
     plan();
   }
   const nudge = (now = false) => { gap = fast; if (now === true) run(); else plan(); };
-  document.addEventListener("visibilitychange", () => (document.hidden ? clearTimeout(timer) : nudge(true)), { signal });
-  signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
+  document.addEventListener("visibilitychange", () => (document.hidden ? rest() : nudge(true)), { signal });
+  signal.addEventListener("abort", rest, { once: true });
   plan();
   return nudge;
 }

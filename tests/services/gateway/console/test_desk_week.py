@@ -1,0 +1,101 @@
+"""The desk's week in a real browser: classes are made, changed and opened beside the calendar."""
+
+from playwright.async_api import expect
+
+from tests.harness.browser import SHARED_LOOP, Tab
+from tests.harness.front_desk import front_desk
+from tests.harness.system import System
+
+pytestmark = SHARED_LOOP
+
+TABLET = {"width": 1024, "height": 768}
+
+
+async def test_a_class_is_made_and_changed_and_cancelled_in_the_week(tab: Tab, system: System) -> None:
+    """The calendar shows it at once, with its people beside it, and by the agenda on a phone."""
+    desk = await front_desk(system)
+    await desk.book("Ada King")
+    await desk.open(tab)
+    await tab.show("week")
+    block = tab.page.locator(".block", has_text="Power Yoga")
+    await block.click()
+    pane = tab.page.locator(".pane")
+    await expect(pane).to_contain_text("Ada King")
+    await pane.get_by_role("button", name="One seat more").click()
+    await expect(block).to_contain_text("1/9")
+    await tab.page.get_by_role("button", name="New class").click()
+    sheet = tab.page.get_by_role("dialog")
+    await sheet.get_by_label("Class type").select_option(label="Power Yoga")
+    await expect(sheet.get_by_label("Title")).to_have_value("Power Yoga")
+    await sheet.get_by_label("Title").fill("Late Flow")
+    await sheet.get_by_label("Begins").fill("20:00")
+    await sheet.get_by_role("button", name="Create class").click()
+    await expect(tab.page.locator(".block", has_text="Late Flow")).to_be_visible()
+    await block.click()
+    await pane.get_by_role("button", name="Cancel class…").click()
+    await expect(tab.page.get_by_role("dialog")).to_contain_text("1 person has booked")
+    await tab.page.get_by_role("button", name="Cancel class", exact=True).click()
+    await expect(block).to_contain_text("cancelled")
+    await tab.page.set_viewport_size({"width": 390, "height": 844})
+    await tab.page.keyboard.press("Escape")
+    await expect(tab.page.locator(".agenda")).to_contain_text("Late Flow")
+    assert await tab.page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+async def test_a_drag_on_an_empty_place_of_the_week_is_a_new_class(tab: Tab, system: System) -> None:
+    """It says when, and how long; a click says when, and is an hour."""
+    desk = await front_desk(system)
+    await desk.open(tab)
+    await tab.show("week")
+    column = await tab.page.locator(".cal-column").last.bounding_box()
+    assert column is not None
+    hour = 52
+    for dragged, minutes in ((hour * 1.5, "90"), (0, "60")):
+        at = column["x"] + 40, column["y"] + hour * 2 + 3
+        await tab.page.mouse.move(*at)
+        await tab.page.mouse.down()
+        await tab.page.mouse.move(at[0], at[1] + max(0, dragged - 6), steps=4)
+        await tab.page.mouse.up()
+        sheet = tab.page.get_by_role("dialog")
+        await expect(sheet.get_by_label("Begins")).to_have_value("09:00")
+        await expect(sheet.get_by_label("Minutes")).to_have_value(minutes)
+        await tab.page.keyboard.press("Escape")
+        await expect(sheet).to_have_count(0)
+
+
+async def test_a_class_of_the_week_is_two_tabs_from_its_check_in(tab: Tab, system: System) -> None:
+    """Beside the calendar, with its roster in a tablet's screen."""
+    desk = await front_desk(system)
+    await desk.book("Ada King", "Bo Okafor")
+    await desk.open(tab)
+    await tab.page.set_viewport_size(TABLET)  # type: ignore[arg-type]
+    await tab.show("week")
+    await tab.page.locator(".block", has_text="Power Yoga").focus()
+    await tab.page.keyboard.press("Enter")
+    await expect(tab.page.locator(".pane")).to_be_focused()
+    people = await tab.page.locator(".pane .people").bounding_box()
+    assert people and people["y"] + people["height"] <= TABLET["height"]
+    await tab.page.keyboard.press("Tab")
+    await tab.page.keyboard.press("Tab")
+    await expect(tab.page.get_by_role("link", name="Check in", exact=True)).to_be_focused()
+
+
+async def test_a_full_class_is_good_news_and_not_red(tab: Tab, system: System) -> None:
+    """It says how many wait; red is kept for what went wrong."""
+    desk = await front_desk(system, seats=1)
+    await desk.book("Ada King", "Bo Okafor")
+    await desk.open(tab)
+    await tab.show("week")
+    block = tab.page.locator(".block", has_text="Power Yoga")
+    await expect(block).to_contain_text("1/1")
+    colours = await block.evaluate(
+        """block => [block, ...block.querySelectorAll("*")].flatMap(one => {
+            const { color, backgroundColor, borderLeftColor } = getComputedStyle(one);
+            return [color, backgroundColor, borderLeftColor];
+        })"""
+    )
+    red = await tab.page.evaluate(
+        """() => { const one = document.createElement("i"); one.className = "bad"; document.body.append(one);
+            return getComputedStyle(one).color; }"""
+    )
+    assert red not in colours
