@@ -28,8 +28,12 @@ class WorkingTree(Struct, frozen=True):
         ]
 
     def environment(self, settings: Mapping[str, str]) -> dict[str, str]:
-        """`PYTHONPATH` comes before installed packages, so this tree's modules run from any folder."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("STUDIO_")}
+        """`PYTHONPATH` comes before installed packages, so this tree's modules run from any folder.
+
+        Modules are compiled once, as for everybody, even where the machine says otherwise.
+        """
+        other = ("STUDIO_", "PYTHONDONTWRITEBYTECODE")
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(other)}
         return {**kept, "PYTHONPATH": str(self.path), **{k: v for k, v in settings.items() if v}}
 
 

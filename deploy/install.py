@@ -16,7 +16,10 @@ from pathlib import Path
 
 TOOLS = "deploy/requirements-install.lock"
 # What the first start would compile in silence.
-MODULES = "import services.cli.main, services.cli.up, rich.live, rich.spinner"
+MODULES = (
+    "import services.cli.main, services.cli.up, services.cli.load_demo, services.all_in_one, "
+    "rich.live, rich.spinner"
+)
 
 
 class StepFailed(Exception):

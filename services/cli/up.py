@@ -7,14 +7,13 @@ import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from importlib import import_module
 from pathlib import Path
 
 import msgspec
 import structlog
 
-from services.all_in_one import open_all
 from services.cli.database import run_async
-from services.cli.load_demo import demo_console, demo_key
 from services.cli.operator_client import RUN_FILE
 from services.cli.output import step
 from services.cli.secrets import with_secrets, write_private
@@ -70,6 +69,8 @@ async def run_up(settings: Settings, *, demo: bool, verbose: bool) -> None:
         with step("Preparing the database"):
             await migrate(settings.database_direct_url or database_url, SERVICES)
         with step("Starting the services"):
+            from services.all_in_one import open_all
+
             gateway = await stack.enter_async_context(open_all(settings))
             listeners = gateway_listeners(settings, gateway.partner_app, gateway.operator_app)
             await stack.enter_async_context(listening(listeners))
@@ -77,8 +78,12 @@ async def run_up(settings: Settings, *, demo: bool, verbose: bool) -> None:
         run_file = settings.home / RUN_FILE
         write_private(run_file, json.dumps({"operator_url": operator_url}))
         stack.callback(run_file.unlink, missing_ok=True)
-        key = await demo_key(settings, operator_url) if demo else None
-        console = await asyncio.to_thread(demo_console, settings, operator_url) if demo else None
+        key = console = None
+        if demo:
+            from services.cli.load_demo import demo_console, demo_key
+
+            key = await demo_key(settings, operator_url)
+            console = await asyncio.to_thread(demo_console, settings, operator_url)
         stopped = catch_stop_signals()
         seconds, log_path = time.monotonic() - began, file.path if file else None
         print(welcome(settings, key, seconds, log=log_path, console=console), flush=True)
@@ -96,7 +101,9 @@ async def open_database(settings: Settings) -> AsyncIterator[str]:
         yield settings.database_url
         return
     with step("Starting Postgres"):
-        server = await asyncio.to_thread(EmbeddedPostgres.start, settings.home)
+        starting = asyncio.get_running_loop().run_in_executor(None, EmbeddedPostgres.start, settings.home)
+        import_module("services.all_in_one")  # needed next, and loaded by the time that Postgres is ready
+        server = await starting
     log.info("postgres_started", origin=server.origin, port=server.port, data=str(server.data))
 
     async def restart_when_ended() -> None:

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 
 from services.cli.demo.studio import BY_ID, PACK_HOLDERS, SUBSCRIBERS, Line, demo_id, line, named
+from shared.wire import delivery_id
 
 DAYS: Final = 14
 WEEKDAYS: Final = frozenset({0, 1, 2, 3, 4})
@@ -213,7 +214,7 @@ MOVABLE_ID: Final = demo_id("booking", f"{LEFT_CLASS.name}/{attending(LEFT_CLASS
 # Made by `services/cli/load_demo.py`: an import brings none of these.
 ENDPOINT_ID: Final = demo_id("webhook_endpoint", "demo")
 EVENT_ID: Final = demo_id("event", "booking.created")
-DELIVERY_ID: Final = demo_id("webhook_delivery", "demo")
+DELIVERY_ID: Final = delivery_id(EVENT_ID, ENDPOINT_ID)
 RECOVERY_ID: Final = demo_id("webhook_recovery", "demo")
 IDEMPOTENCY_KEY: Final = "demo-booking-0001"
 KEY_ID: Final = demo_id("key", "demo")
