@@ -61,10 +61,10 @@ FAILING = """
 SELECT h.* FROM endpoint_health(ARRAY(
     SELECT l.endpoint_id FROM lanes l JOIN endpoints e ON e.studio_id = l.studio_id AND e.id = l.endpoint_id
     WHERE l.failing_since IS NOT NULL AND l.last_failed_at > l.failing_since AND e.status = 'enabled'
-    ORDER BY l.failing_since LIMIT 20)) h
+    ORDER BY l.failing_since DESC LIMIT 20)) h
 """
 
 
 async def failing(conn: Connection) -> list[EndpointHealth]:
-    """Of all studios, the longest first, for the status."""
+    """Of all studios, for the status. The newest first: whoever looks is told of one more among many."""
     return [msgspec.convert(dict(row), EndpointHealth) for row in await conn.fetch(FAILING)]

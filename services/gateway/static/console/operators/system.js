@@ -12,6 +12,7 @@ import { whereOf } from "../partner/sentences.js";
 import "../ui/charts.js";
 
 const LATE = 60; // seconds after which something waits too long
+const TOLD = 20; // the status names no more failing endpoints
 const age = (seconds) => (seconds > 1 ? `oldest ${lasting(seconds * 1000)}` : "nothing is late");
 class System extends Piece {
   static properties = { app: {}, route: {} };
@@ -50,7 +51,7 @@ class System extends Piece {
       ["Outbox", this.sum("outbox_waiting"), age(this.most("outbox_age_seconds")), this.most("outbox_age_seconds") > LATE || this.sum("outbox_overdue") > 0],
       ["Bus", waiting, this.parked ? `${this.parked} parked` : "nothing is parked", this.parked > 0],
       ["Log", this.position.value || 0, `events of ${this.app.studio?.name || "no studio"}`, false],
-      ["Deliveries", this.sum("pending_deliveries"), `${this.failing.length ? `${this.failing.length} ${this.failing.length === 1 ? "endpoint fails" : "endpoints fail"}` : age(this.most("oldest_pending_seconds"))}${this.sum("dead_deliveries") ? ` · ${this.sum("dead_deliveries")} dead` : ""}`, this.most("oldest_pending_seconds") > LATE || this.failing.length > 0],
+      ["Deliveries", this.sum("pending_deliveries"), `${this.failing.length ? `${this.failing.length}${this.failing.length === TOLD ? " or more" : ""} ${this.failing.length === 1 ? "endpoint fails" : "endpoints fail"}` : age(this.most("oldest_pending_seconds"))}${this.sum("dead_deliveries") ? ` · ${this.sum("dead_deliveries")} dead` : ""}`, this.most("oldest_pending_seconds") > LATE || this.failing.length > 0],
     ];
     return html`<ol class="pipeline" aria-label="Event pipeline">${boxes.map(([name, count, text, stops]) => html`<li class=${stops ? "stops" : ""}><span class="soft">${name}</span><strong class="figure">${count.toLocaleString("en")}</strong><span class=${stops ? "bad" : "faint"}>${stops ? "✕ " : ""}${text}</span></li>`)}</ol>`;
   }
