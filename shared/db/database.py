@@ -20,7 +20,7 @@ from prometheus_client import Histogram
 
 from shared.db.connection_pool import Connection as Connection
 from shared.db.connection_pool import ConnectionPool, KeepaliveConnection, is_closed, was_interrupted
-from shared.db.unavailable import is_unavailable
+from shared.db.unavailable import is_unavailable, was_cut_off
 from shared.errors import UpstreamTimeout
 from shared.observability.metrics import POOL_CONNECTIONS, POOL_WAIT
 
@@ -139,6 +139,12 @@ class Database:
             return _savepoint(outer[1])
         return _Transaction(self._connections, self._wait, self._writes)
 
+    def single_write(self) -> AbstractAsyncContextManager[Connection]:
+        """For one statement that commits by itself: `UpstreamTimeout` if its connection is lost meanwhile."""
+        if (outer := _outer.get()) is not None and outer[0] is self:
+            return nullcontext(outer[1])
+        return _SingleWrite(self._connections, self._wait, self._writes)
+
     @asynccontextmanager
     async def joined(self, conn: Connection) -> AsyncIterator[None]:
         """Until it ends, this task's transactions are part of the one that `conn` is in."""
@@ -216,12 +222,27 @@ class _Acquired:
             self._pool.reset(self._conn)
 
 
-class _Transaction(_Acquired):
-    __slots__ = ("_transaction", "_writes")
+class _SingleWrite(_Acquired):
+    __slots__ = ("_writes",)
 
     def __init__(self, pool: ConnectionPool, wait: Histogram, writes: _Writes) -> None:
         super().__init__(pool, wait)
         self._writes = writes
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await super().__aexit__(kind, error, trace)
+        if error is None:
+            self._writes.succeeded()
+        elif is_unavailable(error):
+            self._writes.failed(error)
+            if was_cut_off(error):
+                raise UpstreamTimeout from error
+
+
+class _Transaction(_SingleWrite):
+    __slots__ = ("_transaction",)
 
     async def __aenter__(self) -> Connection:
         conn = await super().__aenter__()
@@ -229,7 +250,7 @@ class _Transaction(_Acquired):
         try:
             await self._transaction.start()
         except BaseException as problem:
-            await super().__aexit__(type(problem), problem, None)
+            await _Acquired.__aexit__(self, type(problem), problem, None)
             raise
         return conn
 
@@ -254,7 +275,7 @@ class _Transaction(_Acquired):
                 self._writes.failed(problem)
                 raise UpstreamTimeout from problem
             raise
-        await super().__aexit__(kind, error, trace)
+        await _Acquired.__aexit__(self, kind, error, trace)
 
 
 @asynccontextmanager

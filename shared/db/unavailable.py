@@ -46,3 +46,9 @@ def is_unavailable(problem: BaseException) -> bool:
         return state[:2] in SQLSTATE_CLASSES or state in SQLSTATES
     # asyncpg's DataError is an InterfaceError too, but a ValueError as well: then the value is at fault.
     return isinstance(problem, _CLIENT_SIDE) and not isinstance(problem, ValueError)
+
+
+def was_cut_off(problem: BaseException) -> bool:
+    """Whether a statement may have taken effect nevertheless: not if the server itself refused it."""
+    state = str(getattr(problem, "sqlstate", None) or "")
+    return not state or state.startswith(("08", "57P"))

@@ -37,11 +37,11 @@ from shared.events.anonymize import ERASED_DOMAIN, anonymize_outbox
 from shared.events.bus import Message, Poison
 from shared.events.envelope import Envelope, read_envelope
 from shared.events.kinds import LeadCreated, LeadErased, SubmissionUpdated
-from shared.events.outbox import add_event, add_events
+from shared.events.outbox import add_event, add_events, row_of
 from shared.http.caller import Caller
 from shared.http.idempotency import stored_responses
 from shared.transfer.routes import PersonToErase
-from shared.wire import encode, new_id
+from shared.wire import encode, new_id, now
 
 
 async def create_lead(
@@ -50,24 +50,44 @@ async def create_lead(
     """Concurrent requests for one email create one lead: the others wait for it and find it."""
     email = normalize_email(body.email)
     metadata = sent_metadata(sent, body.utm_source, body.utm_campaign)
-    text = metadata_text(metadata)
     source = body.source if body.source is not UNSET else DEFAULT_SOURCE
-    async with service.db.transaction() as conn:
-        while True:
-            made = await leads.insert_if_new(conn, caller, new_id(), email, body.first_name, source, text)
-            if made is not None:
-                event = caller.event(LeadCreated, made.id, made.version, partner_view(made))
-                await add_event(conn, event)
-                break
-            known = await leads.find_locked(conn, caller, email)
-            if known is not None:
-                await _fill_blanks(conn, caller, known, body, metadata)
-                break
-            # Between the two statements the lead changed its email, so this one is free again.
+    result = None
+    while result is None:
+        result = await _insert_or_find(service, caller, body, email, source, metadata)
     service.wakeup.notify()
-    lead = made or known
-    assert lead is not None
-    return MutationResult(id=lead.id, created=made is not None)
+    return result
+
+
+async def _insert_or_find(
+    service: Forms, caller: Caller, body: LeadCreate, email: str, source: str | None, metadata: dict[str, Any]
+) -> MutationResult | None:
+    """None if the lead that was in the way has another email by now: this one is free again."""
+    at = now()
+    lead = StaffLead(
+        id=new_id(),
+        email=email,
+        first_name=body.first_name,
+        source=source,
+        status=LeadStatus.NEW,
+        lifecycle_stage=LifecycleStage.LEAD,
+        metadata=Raw(metadata_text(metadata).encode()),
+        created_at=at,
+        last_name=None,
+        phone=None,
+        notes=None,
+        version=1,
+        updated_at=at,
+    )
+    event = caller.event(LeadCreated, lead.id, lead.version, partner_view(lead))
+    async with service.db.single_write() as conn:
+        if await leads.insert_if_new(conn, caller, lead, row_of(event)):
+            return MutationResult(id=lead.id, created=True)
+    async with service.db.transaction() as conn:
+        known = await leads.find_locked(conn, caller, email)
+        if known is None:
+            return None
+        await _fill_blanks(conn, caller, known, body, metadata)
+    return MutationResult(id=known.id, created=False)
 
 
 async def _fill_blanks(

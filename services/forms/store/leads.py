@@ -6,6 +6,7 @@ from services.forms.wire.json_text import read_row
 from services.forms.wire.leads import StaffLead
 from shared.db.database import Connection
 from shared.errors import NotFound
+from shared.events.outbox import OutboxRow
 from shared.http.caller import Caller
 from shared.http.pages import Page, page_by_size, start_after
 from shared.wire import PageQuery
@@ -56,21 +57,42 @@ async def page(conn: Connection, caller: Caller, query: PageQuery) -> Page[Staff
     return await page_by_size(conn, PAGE, (caller.studio_id,), after, query.limit, lead_of)
 
 
-# Waits for a concurrent insert of the same email, then does nothing: only one row is created.
-INSERT = f"""
-INSERT INTO leads (studio_id, id, email, first_name, source, status, lifecycle_stage, metadata)
-VALUES ($1, $2, $3, $4, $5, 'new', 'lead', $6::text::json)
-ON CONFLICT (studio_id, email) DO NOTHING
-RETURNING {COLUMNS}
-"""  # noqa: S608
+# Waits for a concurrent insert of the same email, then does nothing: only one row is created. With its event,
+# in one statement: on a busy machine each round trip waits for a processor several times.
+INSERT = """
+WITH made AS (
+    INSERT INTO leads (studio_id, id, email, first_name, source, status, lifecycle_stage, metadata,
+                       created_at, updated_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8::text::json, $9, $9)
+    ON CONFLICT (studio_id, email) DO NOTHING
+    RETURNING id
+)
+INSERT INTO outbox (studio_id, partition, event_id, type, envelope, traceparent)
+SELECT $1, $10, $11, $12, $13, $14 FROM made
+RETURNING event_id
+"""
 
 
-async def insert_if_new(
-    conn: Connection, caller: Caller, lead_id: str, email: str, first_name: str, source: str, metadata: str
-) -> StaffLead | None:
-    """None if the studio already has a lead with this email."""
-    row = await conn.fetchrow(INSERT, caller.studio_id, lead_id, email, first_name, source, metadata)
-    return lead_of(row) if row is not None else None
+async def insert_if_new(conn: Connection, caller: Caller, lead: StaffLead, event: OutboxRow) -> bool:
+    """False if the studio already has a lead with this email: then there is no event either."""
+    inserted = await conn.fetchval(
+        INSERT,
+        caller.studio_id,
+        lead.id,
+        lead.email,
+        lead.first_name,
+        lead.source,
+        lead.status,
+        lead.lifecycle_stage,
+        bytes(lead.metadata).decode(),
+        lead.created_at,
+        event.partition,
+        event.event_id,
+        event.type,
+        event.envelope,
+        event.traceparent,
+    )
+    return inserted is not None
 
 
 UPDATE = f"""
