@@ -26,6 +26,7 @@ from shared.http.error_mapping import response_for
 from shared.http.response import Response
 from shared.http.service import send_response
 from shared.http.waiting import STOPPING, Stopping
+from shared.time_slices import take_short_slices
 from shared.wire import new_id
 
 log = structlog.get_logger("serve")
@@ -171,6 +172,7 @@ def refuse_taken_ports(addresses: Sequence[Address]) -> None:
 async def listening(listeners: Sequence[Listener]) -> AsyncIterator[Draining]:
     """Serves while the block runs. Leaving it lets running requests finish first."""
     refuse_taken_ports([listener.address for listener in listeners])
+    take_short_slices()
     draining = Draining()
     _allow_descriptors(OTHER_DESCRIPTORS + sum(listener.limits.accepted for listener in listeners))
     guard = ConnectionGuard({listener.address.port: listener.limits for listener in listeners})
