@@ -49,13 +49,17 @@ class HostileReport(Struct, kw_only=True):
 
     def text(self) -> str:
         return (
-            f"p99 {percentile(self.quiet, 0.99) * 1000:.0f} ms before,"
-            f" {percentile(self.attacked, 0.99) * 1000:.0f} ms under attack ({self.ratio:.2f} times),"
+            f"p50 and p99 {_milliseconds(self.quiet)} ms before,"
+            f" {_milliseconds(self.attacked)} ms under attack (p99 {self.ratio:.2f} times),"
             f" {len(self.attacked)} calls, {self.refused} refused,"
             f" {self.created} leads created, {self.arrived} webhooks arrived beside a flood of {self.flooded}"
             f" events; {self.newcomers.count(200)} of {len(self.newcomers)} new connections from another"
             f" address were served; MB at most: {self.memory_mb}"
         )
+
+
+def _milliseconds(taken: list[float]) -> str:
+    return " and ".join(f"{percentile(taken, share) * 1000:.1f}" for share in (0.5, 0.99))
 
 
 async def well_behaved(

@@ -236,7 +236,7 @@ class PartnerApi:
                 raise InvalidKey
             return await self._key_cache.authenticate(text.decode(), batched=batched)
         except Unauthenticated as problem:
-            await asyncio.sleep(self._failed_keys.spacing.pause(now))
+            await asyncio.sleep(self._failed_keys.pause(request.address, now))
             failed = not isinstance(problem, MissingKey)
             if failed and (wait := self._failed_keys.take(request.address, now)) is not None:
                 raise RateLimited(wait) from None

@@ -23,8 +23,8 @@ STATIC: Final = Path(__file__).parent.parent / "static"
 # Sent as the client reads, so that an unauthenticated connection never makes us buffer a whole document. The
 # server queues ten chunks; at 64 KiB that was the whole document again, 160 MB for 500 slow readers.
 PIECE: Final = 8 * 1024
-# All readers together get 4 MB a second, so that a burst of them does not delay requests to the API.
-_spacing: Final = Spacing(0.002)
+# All readers together get 2 MB a second, so that a burst of them does not delay requests to the API.
+_spacing: Final = Spacing(0.004)
 GZIP: Final = zlib.MAX_WBITS | 16
 # No other hosts, nothing inline, not inside frames.
 POLICY: Final = (

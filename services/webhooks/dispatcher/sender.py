@@ -137,7 +137,10 @@ class Sender:
 
 
 async def _read_start(response: aiohttp.ClientResponse) -> tuple[bytes, bool]:
-    """The start of the body, for the delivery log, and whether it was cut off. Only the status matters."""
+    """The start of the body, for the delivery log, and whether it was cut off. Only the status matters.
+
+    Raises `ExcessiveResponse`: whoever sends such responses has failed, so that its endpoint is paused.
+    """
     raw = bytearray()
     try:
         while len(raw) < MAX_READ:
@@ -145,6 +148,8 @@ async def _read_start(response: aiohttp.ClientResponse) -> tuple[bytes, bool]:
             if not part:
                 return bytes(raw), False
             raw += part
+    except ExcessiveResponse:
+        raise
     except (aiohttp.ClientError, OSError, TimeoutError):
         response.close()
         return bytes(raw), True

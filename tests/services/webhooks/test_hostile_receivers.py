@@ -67,25 +67,24 @@ def endless(start: bytes, again: bytes) -> tuple[Talk, list[int]]:
 
 
 @pytest.mark.parametrize(
-    ("start", "again", "status"),
+    ("start", "again"),
     [
-        (b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 2_000, None),
-        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;", b"x=y;" * 10_000, 200),
-        (b"HTTP/1.1 200 OK\r\nX: ", b"y" * 40_000, None),
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 2_000),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;", b"x=y;" * 10_000),
+        (b"HTTP/1.1 200 OK\r\nX: ", b"y" * 40_000),
     ],
     ids=["100 Continue", "chunk extensions", "a header without end"],
 )
-async def test_an_endless_response_is_given_up_after_a_bounded_amount(
-    start: bytes, again: bytes, status: int | None
-) -> None:
-    """By its size, long before the timeout. Until then it would keep the event loop busy for all tenants."""
+async def test_an_endless_response_is_given_up_after_a_bounded_amount(start: bytes, again: bytes) -> None:
+    """By its size, long before the timeout: it would keep the event loop busy for all tenants. Whatever its
+    status, the attempt has failed, so that the endpoint is soon paused."""
     talk, sent = endless(start, again)
     async with server(talk) as url, Sender(POLICY, timeout=10) as sender:
         cpu, began = time.process_time(), time.perf_counter()
         result = await sender.post(url, {}, b"{}")
         assert time.perf_counter() - began < 5
         assert time.process_time() - cpu < 2
-    assert result.outcome.status == status
+    assert result.outcome.is_endpoint_failure
     assert result.outcome.error is not None
     # The kernel's socket buffers take a few megabytes at most.
     assert sent[0] < 12_000_000
