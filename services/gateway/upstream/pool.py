@@ -102,7 +102,8 @@ class HttpUpstream:
         try:
             return await self._exchange(connection, method, request)
         except ClosedBeforeResponse:
-            if write or not connection.reused:
+            # A stale connection, or a replica that ended just when it was asked.
+            if write:
                 raise
         self._drop_idle()  # the other idle connections are as old
         return await self._exchange(await self._acquire(write, fresh=True), method, request)

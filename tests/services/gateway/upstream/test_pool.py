@@ -44,6 +44,13 @@ async def test_a_read_that_meets_a_stale_connection_is_sent_again_once() -> None
         assert (server.connections, len(server.requests)) == (2, 3)
 
 
+async def test_a_read_that_meets_a_replica_at_its_end_is_sent_again_once() -> None:
+    """A new connection, too, may be to a process that accepts no more."""
+    async with upstream_to(answering_then_closing(b""), well_behaved) as (server, upstream):
+        assert (await upstream.request(b"GET", b"/", [], b"")).status == 200
+        assert len(server.requests) == 2
+
+
 async def test_a_read_is_not_sent_a_third_time() -> None:
     """The second connection was fresh: its silence is the service's."""
     async with upstream_to(stale, answering_then_closing(b""), well_behaved) as (server, upstream):

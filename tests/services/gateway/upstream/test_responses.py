@@ -117,11 +117,12 @@ BROKEN = {
 @pytest.mark.parametrize("wire", BROKEN.values(), ids=BROKEN.keys())
 @pytest.mark.parametrize("method", [b"GET", b"POST"])
 async def test_a_broken_answer_leaves_the_outcome_unknown(method: bytes, wire: bytes) -> None:
-    """The request was sent: only the caller can decide whether to try again."""
+    """The request was sent: only the caller can decide whether to try again. A read without any response was
+    tried again already."""
     async with upstream_to(answering_then_closing(wire)) as (server, upstream):
         with pytest.raises(OutcomeUnknown):
             await upstream.request(method, b"/", [], b"")
-        assert len(server.requests) == 1
+        assert len(server.requests) == (2 if method == b"GET" and not wire else 1)
 
 
 async def test_a_reset_leaves_the_outcome_unknown() -> None:
