@@ -22,7 +22,7 @@ _ATTRIBUTES: Final = struct.Struct("=IIQiIQQQ")
 def take_short_slices() -> None:
     """For this thread and those that it starts later. Elsewhere than on Linux nothing happens."""
     call = _CALLS.get(platform.machine()) if platform.system() == "Linux" else None
-    if call is None:
+    if call is None or os.sched_getscheduler(0) != os.SCHED_OTHER:
         return
     nice = os.getpriority(os.PRIO_PROCESS, 0)
     attributes = _ATTRIBUTES.pack(_ATTRIBUTES.size, 0, 0, nice, 0, SLICE_NANOSECONDS, 0, 0)

@@ -115,6 +115,7 @@ class Connection(asyncio.Protocol):
         self._last_read: float | None = None  # when the last part of an unfinished response came
         self.deadline = 0.0  # of the running exchange, or of idleness
         self.closed = False
+        self.reused = False
         self.retiring = False
 
     # -- called by the pool
@@ -200,4 +201,5 @@ class Connection(asyncio.Protocol):
         if not self._reader.keep_alive or self.retiring or unsent or self._reader.status == UNAVAILABLE:
             self.drop()
         else:
+            self.reused = True
             self._finished(self)

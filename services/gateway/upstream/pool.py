@@ -105,7 +105,8 @@ class HttpUpstream:
             # A stale connection, or a replica that ended just when it was asked.
             if write:
                 raise
-        self._drop_idle()  # the other idle connections are as old
+        if connection.reused:
+            self._drop_idle()  # the other idle connections are as old
         return await self._exchange(await self._acquire(write, fresh=True), method, request)
 
     async def close(self) -> None:

@@ -47,8 +47,7 @@ taken AS (
     FROM unnest(string_to_array($1, ' ')::uuid[], string_to_array($2, ' ')::bigint[]) WITH ORDINALITY
          AS n (endpoint_id, count, endpoint)
     WHERE l.endpoint_id = n.endpoint_id
-    RETURNING n.endpoint, l.endpoint_id, l.studio_id, l.last_sequence - n.count AS before, l.wakes, l.changes,
-              l.token
+    RETURNING n.endpoint, l.endpoint_id, l.studio_id, l.last_sequence - n.count AS before, l.token
 )
 """  # noqa: S608
 MADE = """
@@ -65,12 +64,16 @@ FROM unnest(string_to_array($8, ' ')::uuid[], string_to_array($9, ' ')::int[],
 JOIN taken USING (endpoint)
 )
 """
+# What the lane has seen is of the statement's snapshot, like its target: a change that was committed between
+# the snapshot and the update makes it load again.
 CLAIMED = """
-SELECT taken.endpoint_id, taken.studio_id, taken.endpoint, taken.before, taken.wakes, taken.changes,
+SELECT taken.endpoint_id, taken.studio_id, taken.endpoint, taken.before,
+       seen.wakes + 1 AS wakes, seen.changes,
        e.status = 'enabled' AND e.deleted_at IS NULL AS enabled, e.url, e.fifo, e.rate_limit,
        ARRAY(SELECT s.sealed FROM secrets s WHERE s.studio_id = e.studio_id AND s.endpoint_id = e.id
              AND (s.expires_at IS NULL OR s.expires_at > now()) ORDER BY s.created_at DESC) AS sealed
-FROM taken JOIN endpoints e ON e.studio_id = taken.studio_id AND e.id = taken.endpoint_id
+FROM taken JOIN lanes seen ON seen.endpoint_id = taken.endpoint_id
+     JOIN endpoints e ON e.studio_id = taken.studio_id AND e.id = taken.endpoint_id
 WHERE taken.token = $12::uuid
 """
 ALONE = f"WITH {TAKEN}, {MADE} {CLAIMED}"

@@ -3,6 +3,7 @@
 import asyncio
 
 from services.webhooks.actions.log_events import add_to_log, log_events, make_deliveries
+from services.webhooks.store import lanes
 from services.webhooks.store.attempts import Claimed
 from services.webhooks.store.event_log import StoredEvent
 from shared.events.envelope import read_envelope
@@ -43,6 +44,24 @@ async def test_little_is_passed_on(client: StudioClient) -> None:
         sequences = [due.sequence for due in claimed.first.due]
         assert sequences == list(range(1, passed + 1))
         assert claimed.first.target.enabled == (endpoint is not gone)
+
+
+async def test_a_lane_that_was_passed_on_notices_a_change_that_was_committed_meanwhile(
+    client: StudioClient,
+) -> None:
+    """The log waits for the lane, and then has the endpoint as it was before: it must not look up to date."""
+    endpoint_id = (await client.endpoint(HOOK))["id"]
+    async with client.context.db.transaction() as conn:
+        await conn.execute("UPDATE endpoints SET url = $2 WHERE id = $1", endpoint_id, f"{HOOK}new")
+        await lanes.changed(conn, endpoint_id)
+        claiming = asyncio.create_task(claimed_by_log(client, endpoint_id, 1))
+        async with asyncio.timeout(30):
+            while not await client.sql("SELECT FROM pg_locks WHERE NOT granted"):
+                await asyncio.sleep(0.01)
+    [claimed] = await claiming
+    assert claimed.first.target.url == HOOK, "control: it is the old one"
+    async with client.context.db.connection() as conn:
+        assert claimed.first.target.changes < await lanes.version(conn, endpoint_id)
 
 
 async def test_a_lane_that_is_claimed_during_a_stop_is_given_back(
