@@ -24,6 +24,22 @@ class Stopping:
             tell()
 
 
+async def pause(seconds: float, stopping: Stopping | None) -> None:
+    """Ends at once when the process is being stopped."""
+    if stopping is not None and stopping.began:
+        return
+    over = asyncio.Event()
+    timer = asyncio.get_running_loop().call_later(seconds, over.set)
+    if stopping is not None:
+        stopping.tells.add(over.set)
+    try:
+        await over.wait()
+    finally:
+        timer.cancel()
+        if stopping is not None:
+            stopping.tells.discard(over.set)
+
+
 async def until_gone(receive: Receive) -> None:
     """Returns once the client has hung up."""
     while (await receive())["type"] != "http.disconnect":

@@ -3,7 +3,6 @@
 Raw ASGI, because the hop's cost is counted in tens of microseconds: bodies are never parsed here.
 """
 
-import asyncio
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -51,7 +50,7 @@ from shared.http.response import IF_NONE_MATCH, Response, with_entity_tag
 from shared.http.route_table import RouteTable
 from shared.http.routes import IDEMPOTENCY_HEADER, MAX_BODY, read_body
 from shared.http.service import log_response, raw_path_of, valid_request_id
-from shared.http.waiting import STOPPING, Stopping, unless_ended
+from shared.http.waiting import STOPPING, Stopping, pause, unless_ended
 from shared.observability.metrics import RouteMetrics
 from shared.observability.tracing import Span, begin, valid_traceparent
 from shared.routing import GATEWAY, PREFIX, ROUTES, PartnerRoute
@@ -236,7 +235,7 @@ class PartnerApi:
                 raise InvalidKey
             return await self._key_cache.authenticate(text.decode(), batched=batched)
         except Unauthenticated as problem:
-            await asyncio.sleep(self._failed_keys.pause(request.address, now))
+            await pause(self._failed_keys.pause(request.address, now), request.scope.get(STOPPING))
             failed = not isinstance(problem, MissingKey)
             if failed and (wait := self._failed_keys.take(request.address, now)) is not None:
                 raise RateLimited(wait) from None

@@ -165,13 +165,13 @@ class FailedKeyLimits:
     def __init__(self) -> None:
         self._buckets: OrderedDict[str, TokenBucket] = OrderedDict()
         # Thousands that come at once do not hold up valid requests. One address may have 512 connections:
-        # each of them finds a moment of its own, within the time that a stop gives to running requests.
+        # each of them finds a moment of its own.
         self._spacing = Spacing(0.004, longest=10.0)
         self._spacings: OrderedDict[str, Spacing] = OrderedDict()
 
     def pause(self, address: str, now: float) -> float:
         """Seconds before a request without a valid key is refused."""
-        own = self._spacings.pop(address, None) or Spacing(0.025, longest=14.0)
+        own = self._spacings.pop(address, None) or Spacing(0.05, longest=30.0)
         self._spacings[address] = own
         if len(self._spacings) > self.ADDRESSES:
             self._spacings.popitem(last=False)

@@ -1,11 +1,12 @@
 """A wait ends with its result, with the caller, with the process, or with the time."""
 
 import asyncio
+import time
 from typing import Any
 
 import pytest
 
-from shared.http.waiting import Stopping, unless_ended
+from shared.http.waiting import Stopping, pause, unless_ended
 
 
 class Caller:
@@ -61,3 +62,16 @@ async def test_a_caller_that_hangs_up_at_the_very_moment_does_no_harm() -> None:
     assert await waiting in (5, None)
     await asyncio.sleep(0.01)
     assert problems == []
+
+
+async def test_a_pause_ends_with_its_time_or_with_the_process() -> None:
+    """A stop does not wait for hundreds of refusals that are spaced."""
+    stopping, began = Stopping(), time.monotonic()
+    await pause(0.05, stopping)
+    assert time.monotonic() - began >= 0.05
+    long = asyncio.create_task(pause(30, stopping))
+    await asyncio.sleep(0)
+    stopping.begin()
+    await asyncio.wait_for(long, 5)
+    await asyncio.wait_for(pause(30, stopping), 5)
+    assert not stopping.tells
