@@ -108,6 +108,8 @@ async def second_log_replica(pipeline: Pipeline, folder: Path, **settings: str) 
     try:
         await asyncio.to_thread(second.wait_ready)
         await eventually(lambda: _is_spread(pipeline))
+        # Its log, which names it, is written a moment later.
+        await eventually(lambda: partitions_of(pipeline, second))
         yield second
     finally:
         await asyncio.to_thread(second.stop)
