@@ -40,6 +40,10 @@ MAX_LANES = 1000
 CLAIM_BATCH = 100
 # With so many free again, or a studio down to half of its share, lanes are claimed before the next poll.
 CLAIM_AGAIN = CLAIM_BATCH // 2
+# A look at all lanes costs more the more there are, and a flood of events asks for one at each of them. Lanes
+# with nothing to do do not depend on it: the event log starts them.
+SECONDS_PER_LANE = 0.0005
+LONGEST_SPACING = 0.05
 STOP_GRACE_SECONDS = 2.0
 
 
@@ -72,6 +76,7 @@ class Dispatcher:
         # The studios that the last claim passed over.
         self._at_limit: set[str] = set()
         self._stopping = False
+        self._next_step_at = 0.0
         # What the event log claimed while this process was being stopped.
         self._not_started: list[Lease] = []
 
@@ -95,6 +100,8 @@ class Dispatcher:
 
     async def step(self) -> bool:
         """True when there may be more lanes to claim."""
+        if (early := self._next_step_at - time.monotonic()) > 0:
+            await asyncio.sleep(early)
         # A batch may be of one studio.
         room = min(CLAIM_BATCH, (self._free + 1) // 2)
         share = self._share
@@ -104,7 +111,10 @@ class Dispatcher:
             for lease, breaker in claimed:
                 self._start(Lane(self, lease, breaker))
             await self._wake_lanes(conn)
-        return len(claimed) == room > 0
+        if len(claimed) == room > 0:
+            return True
+        self._next_step_at = time.monotonic() + min(SECONDS_PER_LANE * self.lanes_running, LONGEST_SPACING)
+        return False
 
     def has_room(self, studio_ids: Sequence[str]) -> bool:
         """Whether the event log may claim lanes: one of each of these studios, which may be the same."""

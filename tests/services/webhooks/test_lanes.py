@@ -26,6 +26,29 @@ async def test_a_hanging_endpoint_delays_nobody_else(
     assert receiver.count <= 2, "and it holds few connections until it has shown that it answers"
 
 
+async def test_a_flood_for_many_busy_endpoints_does_not_look_at_them_for_each_event(
+    client: StudioClient, receiver: Receiver
+) -> None:
+    """With a hundred lanes running the looks are 50 ms apart. Without any, as a control, they are not."""
+    dispatcher = client.context.dispatching.dispatcher
+    assert dispatcher is not None
+
+    async def seconds_of_looks(count: int) -> float:
+        began = time.monotonic()
+        for _ in range(count):
+            await dispatcher.step()
+        return time.monotonic() - began
+
+    await seconds_of_looks(4)
+    quick = await seconds_of_looks(4)
+    receiver.response = hang
+    for _ in range(100):
+        await client.endpoint(receiver.url)
+    await client.publish_some(1)
+    await receiver.until_count(100)
+    assert await seconds_of_looks(4) > 0.14 > quick
+
+
 async def test_a_new_event_overtakes_a_hanging_one_of_the_same_endpoint(
     client: StudioClient, receiver: Receiver
 ) -> None:
