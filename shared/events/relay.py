@@ -79,6 +79,8 @@ class Relay:
         # The last read left rows behind, because the window had no room for them.
         self._cut_short = False
         self._bound = FloorBound()
+        # For the next read: it holds for whatever is read later.
+        self._new_bound: int | None = None
         self._bound_at = self._sent_at = float("-inf")
         self._read_all_at = time.monotonic() + READ_ALL_SECONDS
         self._published = PUBLISHED.labels(service)
@@ -101,7 +103,6 @@ class Relay:
             await asyncio.sleep(self._sent_at + BATCH_SECONDS - time.monotonic())
             self._read_up_to = self.wakeup.notified
         async with self.database.connection() as conn:
-            await self._settle_rows(conn)
             batches, more = await self._read(conn)
         for session in self._sessions.values():
             if (late := session.overdue_batch()) is not None:
@@ -111,6 +112,10 @@ class Relay:
             self._sent_at = time.monotonic()
             await link.send(batch)
             self._published.inc(len(batch.messages))
+        # What no event waits for.
+        async with self.database.connection() as conn:
+            await self._settle_rows(conn)
+            await self._refresh_bound(conn)
         return more
 
     async def report(self) -> bool:
@@ -167,14 +172,7 @@ class Relay:
 
     async def _read(self, conn: Connection) -> tuple[list[Batch], bool]:
         """What to send next, and whether there may be more for which there is room."""
-        now = time.monotonic()
-        bound: int | None = None
-        if now - self._bound_at > BOUND_SECONDS:
-            bound, self._bound_at = await self._bound.refresh(conn), now
-            if now > self._read_all_at or not bound:
-                self._read_all_at = now + READ_ALL_SECONDS
-                for session in self._sessions.values():
-                    session.read_all()
+        bound, self._new_bound = self._new_bound, None
         sessions = self._sessions.values()
         wanted = [(session, session.id, *limit) for session in sessions for limit in session.limits()]
         self._cut_short = len(wanted) < sum(len(session.streams) for session in sessions)
@@ -200,6 +198,15 @@ class Relay:
                 batches += session.batches_of(rows)
                 more = more or (is_full and bool(session.limits()))
         return batches, more
+
+    async def _refresh_bound(self, conn: Connection) -> None:
+        now = time.monotonic()
+        if now - self._bound_at > BOUND_SECONDS:
+            self._new_bound, self._bound_at = await self._bound.refresh(conn), now
+            if now > self._read_all_at or not self._new_bound:
+                self._read_all_at = now + READ_ALL_SECONDS
+                for session in self._sessions.values():
+                    session.read_all()
 
     def _replied(self, reply: Reply) -> None:
         """Whichever session the reply is for: what is stored is stored."""
