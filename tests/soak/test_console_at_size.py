@@ -25,12 +25,13 @@ from tests.harness.system import System, embedded_system, new_studio_in
 pytestmark = SHARED_LOOP
 
 CLASSES, EVENTS, ENDPOINTS = 100_000, 1_000_000, 10_000
-FIRST_PAINT_MS = 1_000
+FIRST_PAINT_MS = 400
 OPEN_SECONDS = 600
 EVENTS_A_SECOND = 5
 # Chromium frees memory when it likes. A page that kept every event would grow by far more.
 GROWTH_MB = 10.0
 MOST_ROWS = 400
+INTERACTION_MS = 100
 # A wait of 25 seconds, or a poll that has become slow.
 IDLE_REQUESTS_A_MINUTE = 3
 
@@ -80,6 +81,28 @@ async def add_member(system: System, key: str) -> None:
     await system.partner(key).create("/members", body)
 
 
+# From the click or key until what it changes is painted, as browsers measure it.
+WATCHED = """
+window.slowest = 0;
+new PerformanceObserver((list) => {
+  for (const one of list.getEntries()) window.slowest = Math.max(window.slowest, one.duration);
+}).observe({ type: "event", durationThreshold: 16 });
+"""
+
+
+async def slowest_interaction(tab: Tab) -> float:
+    """Milliseconds: opens an item, looks for something in the palette, and closes it."""
+    page = tab.page
+    await page.evaluate(WATCHED)
+    if await page.locator("#view a.item").count():
+        await page.locator("#view a.item").first.click()
+    await page.keyboard.press("Control+k")
+    await page.keyboard.type("flow 7")
+    await page.keyboard.press("Escape")
+    await asyncio.sleep(0.5)
+    return float(await page.evaluate("window.slowest"))
+
+
 async def painted(tab: Tab, page: str) -> tuple[float, float]:
     """Milliseconds to the first paint of the page opened anew, and until its data are drawn."""
     started = time.monotonic()
@@ -93,23 +116,28 @@ async def painted(tab: Tab, page: str) -> tuple[float, float]:
 
 
 @pytest.mark.timeout(1800)
-async def test_every_page_is_painted_within_a_second(large: tuple[System, str], browser: Browser) -> None:
+async def test_every_page_is_painted_within_400_ms_and_answers_within_100(
+    large: tuple[System, str], browser: Browser
+) -> None:
     """With 100,000 classes, a million events and 10,000 endpoints."""
     system, key = large
-    found: dict[str, tuple[float, float]] = {}
+    found: dict[str, tuple[float, float, float]] = {}
     async with new_tab(browser) as tab:
         await open_partner_console(tab, system, key)
         for page in PARTNER_PAGES:
-            found[f"partner, {page}"] = await painted(tab, page)
+            found[f"partner, {page}"] = *await painted(tab, page), await slowest_interaction(tab)
         tab.check()
     async with new_tab(browser) as tab:
         await open_operator_console(tab, system)
         for page in OPERATOR_PAGES:
-            found[f"operators, {page}"] = await painted(tab, page)
+            found[f"operators, {page}"] = *await painted(tab, page), await slowest_interaction(tab)
         tab.check()
-    for page, (first, drawn) in found.items():
-        print(f"{page}: first paint after {first:.0f} ms, data after {drawn:.0f} ms")
-    assert {page for page, (first, _) in found.items() if first >= FIRST_PAINT_MS} == set()
+    for page, (first, drawn, slowest) in found.items():
+        print(
+            f"{page}: first paint after {first:.0f} ms, data {drawn:.0f}, interactions at most {slowest:.0f}"
+        )
+    assert {page for page, (first, _, _) in found.items() if first >= FIRST_PAINT_MS} == set()
+    assert {page for page, (_, _, slowest) in found.items() if not 0 < slowest < INTERACTION_MS} == set()
 
 
 @pytest.mark.timeout(1800)
