@@ -34,6 +34,7 @@ class Receiver:
 
     def __init__(self) -> None:
         self.delays_ms: list[float] = []
+        self.created: dict[str, float] = {}
         receiver = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -43,6 +44,7 @@ class Receiver:
                 arrived = time.time()
                 event = json.loads(self.rfile.read(int(self.headers["content-length"])))
                 made = datetime.fromisoformat(event["created_at"]).timestamp()
+                receiver.created[event["id"]] = made
                 receiver.delays_ms.append((arrived - made) * 1000)
                 self.send_response(200)
                 self.send_header("content-length", "0")

@@ -1,9 +1,11 @@
 """Events from commit to a partner's server: throughput, and latency on an idle system."""
 
+import json
 import statistics
 import subprocess
 import sys
 import time
+from datetime import datetime
 
 from bench.children import ROOT
 from bench.cores import SERVED, cpu_seconds, starting_on
@@ -36,8 +38,8 @@ def run(testbed: Testbed, plan: Plan) -> Outcome:
     )
     ours, floor = (line.median for line in found.values())
     soon = [
-        receipt(testbed, five, testbed.keys, "our services", plan),
-        receipt(testbed, testbed.one_process, testbed.up_keys, "our `up`", plan),
+        *receipt(testbed, five, testbed.keys, "our services", plan),
+        *receipt(testbed, testbed.one_process, testbed.up_keys, "our `up`", plan),
     ]
     five_ms = [sample.rate for sample in soon[0].samples]
     cut = statistics.quantiles(five_ms, n=100)
@@ -93,8 +95,8 @@ def raw_posts(url: str, count: int) -> Measure:
     return measure
 
 
-def receipt(testbed: Testbed, system: System, keys: dict[str, str], name: str, plan: Plan) -> Line:
-    """Single bookings on an idle system; each sample is the milliseconds of one event."""
+def receipt(testbed: Testbed, system: System, keys: dict[str, str], name: str, plan: Plan) -> list[Line]:
+    """Single bookings on an idle system; a sample is the milliseconds of one event. The whole first."""
     key = keys[WRITING.name]
     receiver = Receiver()
     try:
@@ -108,7 +110,26 @@ def receipt(testbed: Testbed, system: System, keys: dict[str, str], name: str, p
             time.sleep(0.03)
     finally:
         receiver.close()
-    delays = receiver.delays_ms[3:]
-    return Line(
-        row="commit to receipt", name=name, unit="ms", samples=[Sample(rate=delay) for delay in delays]
-    )
+    stages = {name: receiver.delays_ms[3:]} | {
+        f"{name}: {stage}": delays for stage, delays in _stages(system, receiver.created).items()
+    }
+    return [
+        Line(row="commit to receipt", name=text, unit="ms", samples=[Sample(rate=delay) for delay in delays])
+        for text, delays in stages.items()
+    ]
+
+
+STAGES = {"event_published": "read by the relay", "event_logged": "logged, first attempt begun"}
+
+
+def _stages(system: System, created: dict[str, float]) -> dict[str, list[float]]:
+    """Milliseconds after `created_at`, from the log lines of the services."""
+    found: dict[str, list[float]] = {stage: [] for stage in STAGES.values()}
+    for log in {process.log for process in system.processes.values()}:
+        with log.open(errors="replace") as lines:
+            told = [json.loads(text) for text in lines if any(f'"{event}"' in text for event in STAGES)]
+        for line in told:
+            if (made := created.get(line["event_id"])) is not None:
+                at = datetime.fromisoformat(line["timestamp"]).timestamp()
+                found[STAGES[line["event"]]].append((at - made) * 1000)
+    return {stage: delays for stage, delays in found.items() if delays}

@@ -240,3 +240,16 @@ async def test_theme_and_zone_are_kept_and_keys_lead_to_every_page(tab: Tab, sys
     await expect(page.locator(".pane")).to_be_focused()
     await page.keyboard.press("Escape")
     await expect(page.locator("a.item").first).to_be_focused()
+
+
+async def test_home_does_not_take_endpoints_that_could_not_be_read_for_none(tab: Tab, system: System) -> None:
+    """Deliveries have no figure then, instead of a 0."""
+    pattern = re.compile(r"/partner/v1/webhook-endpoints(\?.*)?$")
+    await tab.page.route(pattern, lambda route: route.fulfill(status=503, json=PROBLEM))
+    await open_partner_console(tab, system, await system.key())
+    tile = tab.page.locator(".tile", has_text="Deliveries")
+    await expect(tile).to_contain_text("They could not be read.")
+    await expect(tile.locator(".figure")).to_have_text("–")
+    await tab.page.unroute(pattern)
+    await tab.page.get_by_role("button", name="Try again").first.click()
+    await expect(tile).to_contain_text("No endpoint yet.")

@@ -7,7 +7,7 @@ import { empty, Load, panel, Piece, problem } from "../ui/element.js";
 import { choice, field, search } from "../ui/filter-bar.js";
 import { avatar, counted, icon, pill } from "../ui/marks.js";
 import { go, href } from "../ui/route.js";
-import { dayAndTime } from "../ui/time.js";
+import { dayAndTime, inText } from "../ui/time.js";
 import { failed, toast } from "../ui/toast.js";
 import { cancelBooking, has } from "./acts.js";
 import { download } from "../operators/transfer.js";
@@ -67,7 +67,7 @@ class Members extends Piece {
   }
   membership(one) {
     const name = this.products.value?.get(one.product_id)?.name || "Membership", post = (verb, told) => this.act(() => this.app.api.post(`/memberships/${one.id}/${verb}`, verb === "resume" ? undefined : {}), told);
-    return html`<li><span class="grow">${name} ${pill(one.status)}${one.pause?.resumes_at ? html` <span class="soft">until ${dayAndTime(one.pause.resumes_at)}</span>` : nothing}${one.cancellation ? html` <span class="soft">ends ${dayAndTime(one.cancellation.effective_at)}</span>` : nothing}</span>
+    return html`<li><span class="grow">${name} ${pill(one.status)}${one.pause?.resumes_at ? html` <span class="soft">until ${inText(one.pause.resumes_at)}</span>` : nothing}${one.cancellation ? html` <span class="soft">ends ${inText(one.cancellation.effective_at)}</span>` : nothing}</span>
       ${one.status === "active" ? html`<button class="btn small" @click=${() => post("pause", `${name} is paused.`)}>Pause</button>` : one.status === "paused" ? html`<button class="btn small" @click=${() => post("resume", `${name} runs again.`)}>Resume</button>` : nothing}</li>`;
   }
   detail({ member, bookings, memberships, purchases }) {

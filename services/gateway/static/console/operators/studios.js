@@ -5,9 +5,8 @@ import { empty, Piece, problem } from "../ui/element.js";
 import { field, search } from "../ui/filter-bar.js";
 import { avatar, icon, pill } from "../ui/marks.js";
 import { go, href } from "../ui/route.js";
-import { browserZone } from "../ui/time.js";
+import { browserZone, inText } from "../ui/time.js";
 import { toast } from "../ui/toast.js";
-import "../ui/rel-time.js";
 
 export function newStudio(app) {
   let error = null;
@@ -33,7 +32,7 @@ class Studios extends Piece {
     const q = (this.route.query.q || "").toLowerCase(), rows = this.app.studios.filter((one) => `${one.name} ${one.slug}`.toLowerCase().includes(q));
     const open = (event, one) => { event.preventDefault(); this.app.choose(one); go(href("today")); };
     return html`<div class="sheet-page"><div class="head"><h1 class="grow">All studios</h1>${search("Find a studio", this.route.query.q, (text) => go(href("studios", [], { q: text }), { replace: true }), { each: true })}<button class="btn main" @click=${() => newStudio(this.app)}>${icon("plus")}New studio</button></div>
-      ${rows.length ? html`<ul class="list card flush with-avatars">${rows.slice(0, 200).map((one) => html`<li><a class="item" href="?studio=${one.slug || one.id}#/today" @click=${(event) => open(event, one)}>${avatar(one.name, one.id)}<span class="one main-line">${one.name} ${one.test ? pill("test", "idle") : nothing}</span><span class="right">${one.id === this.app.studio?.id ? pill("chosen", "good") : nothing}</span><span class="one two soft">${one.slug || ""} · ${(one.timezone || "").replaceAll("_", " ")}</span><span class="right two faint">since <st-time day .at=${one.created_at}></st-time></span></a></li>`)}</ul>` : empty("No studio is called that.", html`<a class="btn" href=${href("studios")}>Show all</a>`)}</div>`;
+      ${rows.length ? html`<ul class="list card flush with-avatars">${rows.slice(0, 200).map((one) => html`<li><a class="item" href="?studio=${one.slug || one.id}#/today" @click=${(event) => open(event, one)}>${avatar(one.name, one.id)}<span class="one main-line">${one.name} ${one.test ? pill("test", "idle") : nothing}</span><span class="right">${one.id === this.app.studio?.id ? pill("chosen", "good") : nothing}</span><span class="one two soft">${one.slug || ""} · ${(one.timezone || "").replaceAll("_", " ")}</span><span class="right two faint">since ${inText(one.created_at)}</span></a></li>`)}</ul>` : empty("No studio is called that.", html`<a class="btn" href=${href("studios")}>Show all</a>`)}</div>`;
   }
 }
 customElements.define("ops-studios", Studios);

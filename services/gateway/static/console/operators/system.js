@@ -5,7 +5,7 @@ import { Load, panel, Piece } from "../ui/element.js";
 import { poll } from "../ui/live.js";
 import { counted, dot, kindOf, state, words } from "../ui/marks.js";
 import { href } from "../ui/route.js";
-import { dayAndTime, lasting } from "../ui/time.js";
+import { inText, lasting } from "../ui/time.js";
 import { failed, toast } from "../ui/toast.js";
 import { errorText } from "../partner/endpoints.js";
 import { whereOf } from "../partner/sentences.js";
@@ -61,7 +61,7 @@ class System extends Piece {
   }
   failed(one) {
     const studio = this.app.studios.find((row) => row.id === one.studio_id), open = (event) => { event.preventDefault(); if (studio && studio.id !== this.app.studio?.id) this.app.choose(studio); location.hash = href("deliveries", [], { endpoint: one.id }); };
-    return html`<li>${dot("failing")}<span><strong>${one.description || whereOf(one.url)}</strong> of ${studio?.name || "a studio"} has failed since ${dayAndTime(one.failing_since)}: ${errorText(one.last_error)} <span class="soft">· ${one.pending} waiting</span></span><a class="btn small" href="#/deliveries" @click=${open}>Open</a></li>`;
+    return html`<li>${dot("failing")}<span><strong>${one.description || whereOf(one.url)}</strong> of ${studio?.name || "a studio"} has failed since ${inText(one.failing_since)}: ${errorText(one.last_error)} <span class="soft">· ${one.pending} waiting</span></span><a class="btn small" href="#/deliveries" @click=${open}>Open</a></li>`;
   }
   async look(queue) {
     try {
