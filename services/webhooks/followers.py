@@ -33,11 +33,15 @@ Matches = Callable[[asyncpg.Record], bool]
 
 
 class News(Struct, frozen=True):
-    """The events that match, the sequence up to which there are no others, and that of the oldest event."""
+    """The events that match, the sequence up to which there are no others, and that of the oldest event.
+
+    `is_cut`: more were logged than one step reads.
+    """
 
     events: Sequence[EventBody]
     until: int
     oldest: int = 0
+    is_cut: bool = False
 
 
 class Followed(Struct):
@@ -128,7 +132,8 @@ class Followers:
             # Only this loop tells, but somebody may have seen more since.
             followed.told = max(followed.told, until)
             followed.oldest = max(followed.oldest, new[0]["oldest"] or until + 1)
-            self._tell(studio_id, [row for row in new if row["id"] is not None], until)
+            is_cut = until < new[0]["last_sequence"]
+            self._tell(studio_id, [row for row in new if row["id"] is not None], until, is_cut=is_cut)
         if more := more or studios == MOST_STUDIOS:
             self._polled_at = 0.0
         return more
@@ -141,7 +146,7 @@ class Followers:
         self._polled_at = time.monotonic()
         return list(self._followed.items())
 
-    def _tell(self, studio_id: str, rows: Sequence[asyncpg.Record], until: int) -> None:
+    def _tell(self, studio_id: str, rows: Sequence[asyncpg.Record], until: int, *, is_cut: bool) -> None:
         loop = asyncio.get_running_loop()
         for waiter in self._waiting.get(studio_id, ()):
             if waiter.news is not None:
@@ -153,7 +158,8 @@ class Followers:
             ]
             waiter.until = max(waiter.until, until)
             if events:
-                waiter.news = News(events, waiter.until, self._followed[studio_id].oldest)
+                oldest = self._followed[studio_id].oldest
+                waiter.news = News(events, waiter.until, oldest, is_cut=is_cut)
                 now = loop.time()
                 at = min(max(now, self._last_told + SPREAD_SECONDS), now + MOST_SPREAD_SECONDS)
                 loop.call_at(at, waiter.wake)

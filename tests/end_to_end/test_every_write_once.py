@@ -265,6 +265,33 @@ async def test_a_repeated_write_has_one_effect(studio: Studio, route: PartnerRou
         assert (await send(less, route, write, key)).status == 403
 
 
+async def test_what_a_submission_says_is_not_taken_for_a_refusal(studio: Studio) -> None:
+    """A draft is hidden from keys that do not manage forms, and so is the refusal that tells of one."""
+    narrow = studio.system.partner(await studio.system.key(["forms:read", "form_submissions:write"]))
+    path, key = f"/forms/{await studio.form()}/submissions", new_id()
+    body = {"submitter_email": "a@example.com", "submitter_name": "form_not_published", "data": {}}
+    for replayed in (False, True):
+        reply = await narrow.post(path, body, headers={"Idempotency-Key": key})
+        assert (reply.status, is_replay(reply)) == (201, replayed), reply.body
+
+
+async def test_a_refusal_is_repeated_only_to_keys_that_would_get_it(studio: Studio) -> None:
+    """Such a key is refused for another reason, as it would be without the first request."""
+    every = studio.system.partner(await studio.system.key())
+    endpoint = await studio.endpoint()
+    delivery = str((await every.post(f"/webhook-endpoints/{endpoint}/test")).json()["id"])
+    await every.send("PATCH", f"/webhook-endpoints/{endpoint}", {"status": "disabled"})
+    path, headers = f"/webhook-deliveries/{delivery}/retry", {"Idempotency-Key": new_id()}
+    assert (await every.post(path, headers=headers)).code == "endpoint_disabled"
+    assert is_replay(await every.post(path, headers=headers))
+    narrow = studio.system.partner(await studio.system.key(["webhooks:read", "webhooks:write"]))
+    refused = await narrow.post(path, headers=headers)
+    assert (refused.status, is_replay(refused)) == (403, False), refused.body
+    link, headers = {"scopes": ["members:read"]}, {"Idempotency-Key": new_id()}
+    assert (await every.post("/console-sessions", link, headers=headers)).status == 201
+    assert (await narrow.post("/console-sessions", link, headers=headers)).status == 422
+
+
 async def test_a_move_needs_two_scopes(studio: Studio) -> None:
     """The first that is missing is named."""
     path = f"/bookings/{await studio.booking()}/reschedule"

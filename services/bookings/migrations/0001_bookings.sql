@@ -69,11 +69,13 @@ END $$;
 
 -- The time on the clock at the class's place, without an offset. Stored, so that lists, single reads and `on=` agree;
 -- after an update of the server's time zones, `UPDATE classes SET timezone = timezone` computes it again. A name that this
--- server does not know counts as UTC: otherwise a dump could not be restored here.
+-- server does not know counts as UTC: otherwise a dump could not be restored here. Four names mean something else to
+-- Postgres, which takes them for abbreviations without a summer time.
 CREATE FUNCTION local_time_of(moment timestamptz, timezone text) RETURNS timestamp
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
-    RETURN moment AT TIME ZONE timezone;
+    RETURN moment AT TIME ZONE CASE timezone WHEN 'CET' THEN 'Europe/Brussels' WHEN 'MET' THEN 'Europe/Brussels'
+        WHEN 'EET' THEN 'Europe/Athens' WHEN 'WET' THEN 'Europe/Lisbon' ELSE timezone END;
 EXCEPTION WHEN invalid_parameter_value THEN
     RETURN moment AT TIME ZONE 'UTC';
 END $$;

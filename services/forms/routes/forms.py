@@ -1,5 +1,7 @@
 """Forms and their submissions, for partners."""
 
+import msgspec
+
 from services.forms.actions.check_bodies import check_answers, check_form
 from services.forms.actions.forms import create_form, evaluate_form, update_form
 from services.forms.actions.submissions import create_submission
@@ -118,7 +120,8 @@ async def get_submission(service: Forms, call: Call[None, None]) -> FormSubmissi
 
 async def _may_repeat(service: Forms, call: Call[None, FormSubmissionCreate], stored: bytes) -> None:
     """That a form is a draft is for keys that manage forms."""
-    if FormNotPublished.code.encode() in stored and not manages_forms(call.caller):
+    refusal = msgspec.json.decode(stored).get("error")
+    if refusal and refusal["code"] == FormNotPublished.code and not manages_forms(call.caller):
         raise NotFound
 
 

@@ -20,7 +20,7 @@ async def make_console_link(
     db: Database, peppers: Sequence[str], caller: Caller, wanted: ConsoleSessionCreate, origin: str
 ) -> ConsoleSession:
     """The token is in the fragment, which browsers do not send to servers, so it is in no request log."""
-    scopes = _scopes(wanted.scopes, caller.scopes)
+    scopes = scopes_of_link(wanted.scopes, caller.scopes)
     link = make_token(LINK_HEAD)
     link_hash = hash_secret(peppers[0], link.secret)
     async with db.transaction() as conn:
@@ -35,7 +35,8 @@ async def make_console_link(
     return ConsoleSession(url=f"{origin}/console#token={link.text}", expires_at=expires_at)
 
 
-def _scopes(wanted: Collection[str] | None, held: Collection[str]) -> list[str]:
+def scopes_of_link(wanted: Collection[str] | None, held: Collection[str]) -> list[str]:
+    """Raises if the key may not pass one of them on."""
     if wanted is None:
         wanted = held
     if missing := sorted(set(wanted) - set(held)):

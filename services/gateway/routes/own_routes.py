@@ -10,7 +10,7 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
-from services.gateway.actions.open_console import make_console_link
+from services.gateway.actions.open_console import make_console_link, scopes_of_link
 from services.gateway.errors import SessionCannotMakeSessions
 from services.gateway.key_cache import CachedKey
 from services.gateway.rules.console_cookie import origin_for
@@ -132,6 +132,7 @@ async def _state_in(context: KeyContext, owner: str, call: Call[None, None]) -> 
 async def _may_repeat(context: KeyContext, call: Call[Any, Any], stored: bytes) -> None:
     if context.key.session_id:
         raise SessionCannotMakeSessions
+    scopes_of_link(call.body.scopes, call.caller.scopes)
 
 
 @ROUTES.add(

@@ -78,7 +78,7 @@ async def follow_events(
     service: Webhooks, caller: Caller, query: FollowQuery, receive: Receive, stopping: Stopping | None
 ) -> Events:
     """Waits for the next event if there is none, until the caller hangs up or the process is stopped."""
-    if query.wait and (query.after_sequence is None or query.cursor or query.order == "desc"):
+    if query.wait and (query.after_sequence is None or query.cursor is not None or query.order == "desc"):
         text = "Wait with `after_sequence`, and without `cursor` or `order=desc`."
         raise Invalid([Problem(("query", "wait"), text, "value_error")])
     ends = time.monotonic() + query.wait
@@ -95,13 +95,14 @@ async def follow_events(
         news = await unless_ended(waiting, receive, stopping)
         if news is None:
             break
+        # Of many events the log tells the newest sequence, and whether there is another page.
+        known = page.latest if news.is_cut else max(page.latest, news.until)
         page.latest, page.oldest = max(page.latest, news.until), max(page.oldest, news.oldest)
-        if news.events:
+        if news.events and not news.is_cut:
             page.events, page.has_more = first_by_size(
                 news.events, query.limit, lambda event: len(event.body)
             )
-        elif time.monotonic() < ends:
-            known = page.latest
+        elif news.is_cut or time.monotonic() < ends:
             page = await read_events(service, caller, query, max(start, known))
             if page.latest <= known:
                 # Others were told of more than the log has: it was restored.

@@ -49,6 +49,11 @@ async def may_repeat(service: Webhooks, call: Call[Any, Any], stored: bytes) -> 
     if "delivery_id" in call.path:
         endpoint_id = msgspec.json.decode(stored).get("endpoint_id")
     async with service.db.connection() as conn:
+        if endpoint_id is None and "delivery_id" in call.path:  # A refusal does not name it.
+            delivery = await deliveries.get(conn, call.caller, call.path["delivery_id"])
+            if delivery is None:
+                raise NotFound
+            endpoint_id = delivery.endpoint_id
         view = await endpoints.view_of(conn, call.caller, endpoint_id) if endpoint_id else None
     if view is not None:
         refuse_wider_view(call.caller, view)

@@ -214,11 +214,16 @@ ORDER BY d.created_at, d.id LIMIT $5
 """  # noqa: S608
 
 
+PLACE_OF_ENDPOINTS = """
+SELECT created_at, id FROM deliveries WHERE studio_id = $1 AND endpoint_id = ANY ($2::uuid[]) AND id = $3
+"""
+
+
 async def of_event(
     conn: Connection, caller: Caller, endpoint_ids: Sequence[str], query: EventDeliveriesQuery
 ) -> list[Delivery]:
     """Those of these endpoints. With one more than the page shows."""
-    after = await start_after(conn, PLACE_IN_STUDIO, query.cursor, caller.studio_id)
+    after = await start_after(conn, PLACE_OF_ENDPOINTS, query.cursor, caller.studio_id, list(endpoint_ids))
     ids = [delivery_id(query.event_id, endpoint_id) for endpoint_id in endpoint_ids]
     rows = await conn.fetch(OF_EVENT, caller.studio_id, ids, *after, query.limit + 1)
     return [read_delivery(row) for row in rows]

@@ -17,6 +17,8 @@ ZONES = {
     "Australia/Lord_Howe": ("2026-04-05", "2026-10-04"),
     # 30 December 2011 did not exist.
     "Pacific/Apia": ("2011-12-29", "2011-12-31"),
+    # To Postgres these are abbreviations, too, without a summer time.
+    **dict.fromkeys(("CET", "MET", "EET", "WET"), ("2026-07-01",)),
 }
 
 

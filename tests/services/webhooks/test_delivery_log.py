@@ -48,6 +48,12 @@ async def test_the_deliveries_of_an_event(client: StudioClient) -> None:
     first = (await client.call("GET", path, caller=wide, event_id=event, limit=1)).json()
     rest = await client.call("GET", path, caller=wide, event_id=event, cursor=first["next_cursor"])
     assert len(rest.json()["data"]) == 1 and not rest.json()["has_more"]
+    # The cursor is of one of the two endpoints, and each of these keys may use at most the other.
+    of_two = "SELECT id::text FROM deliveries WHERE endpoint_id = $1 AND event_id = $2"
+    [[hidden]] = await client.sql(of_two, two["id"], event)
+    for caller in (client.caller(), client.caller(client_id=new_id())):
+        refused = await client.call("GET", path, caller=caller, event_id=event, cursor=hidden)
+        assert (refused.status, refused.code) == (400, "invalid_cursor")
     assert (await client.call("GET", path, event_id=new_id())).json()["data"] == []
     assert (await client.call("GET", path)).status == 422
 

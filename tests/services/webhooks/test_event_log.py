@@ -10,7 +10,7 @@ import pytest
 from msgspec import structs
 
 from services.webhooks.app import EventLogConsumer
-from services.webhooks.followers import POLL_SECONDS
+from services.webhooks.followers import MOST, POLL_SECONDS
 from services.webhooks.store import event_log
 from services.webhooks.store.event_log import BY_KIND, StoredEvent
 from shared.events.bus import EVENT_LOG, Message, Queue
@@ -265,3 +265,20 @@ async def test_a_follower_of_a_restored_log_reads_it_now_and_then(
     waiting.cancel()
     assert late.json()["data"] == []
     assert 0 < lookups <= 1 / POLL_SECONDS + 1
+
+
+async def test_a_follower_is_told_whether_there_is_more_than_one_step_reads(client: StudioClient) -> None:
+    """Of a burst it gets a full page, with the newest sequence."""
+    followed = client.context.followers._followed
+    await client.publish(client.event())
+    waits = [
+        asyncio.create_task(client.call("GET", "/events", after_sequence=1, wait=20, limit=limit))
+        for limit in (200, 30)
+    ]
+    await until(lambda: client.studio_id in followed)
+    await client.publish(*(client.event() for _ in range(MOST + 25)))
+    whole, part = [(await one).json() for one in waits]
+    for page, count in ((whole, MOST + 25), (part, 30)):
+        assert [one["sequence"] for one in page["data"]] == list(range(2, 2 + count))
+        assert page["latest_sequence"] == MOST + 26
+        assert page["has_more"] == (page is part)

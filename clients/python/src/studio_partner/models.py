@@ -878,7 +878,7 @@ class IdempotencyKeyState(Struct, frozen=True, kw_only=True):
     http_status: int | None
     """The status of the stored response, or null while the request runs."""
     resource_id: str | None
-    """The booking that was made, moved or cancelled, or null."""
+    """What was made or changed, or null."""
     expires_at: datetime | None
     """Until when the response is replayed, in UTC, or null while the request runs."""
 

@@ -696,7 +696,7 @@ export interface IdempotencyKeyState {
   route: string | null;
   /** The status of the stored response, or null while the request runs. */
   http_status: number | null;
-  /** The booking that was made, moved or cancelled, or null. */
+  /** What was made or changed, or null. */
   resource_id: string | null;
   /** Until when the response is replayed, in UTC, or null while the request runs. */
   expires_at: string | null;
