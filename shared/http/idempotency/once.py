@@ -45,8 +45,10 @@ class IdempotentRequest(Struct, frozen=True):
 
 
 def idempotent_request(key: str, method: str, path: str, *parts: object) -> IdempotentRequest:
+    """Whatever the order of the fields of the objects in it."""
     route = f"{method} {path}"
-    return IdempotentRequest(key, route, hashlib.sha256(encode((route, *parts))).digest())
+    text = msgspec.json.encode((route, *parts), order="deterministic")
+    return IdempotentRequest(key, route, hashlib.sha256(text).digest())
 
 
 def canonical(body: bytes) -> bytes:
