@@ -117,6 +117,16 @@ async def test_a_refused_write_leaves_nothing(system: System) -> None:
     assert await entries_of(system, request_id, since) == []
 
 
+async def test_a_dry_run_leaves_nothing(system: System) -> None:
+    """The import itself is the control."""
+    since = now().isoformat()
+    for dry_run, count in (("true", 0), ("false", 1)):
+        headers, raw = {"X-Request-Id": new_id()}, encode(import_lines.class_type())
+        query = {"studio": system.studio_id, "dry_run": dry_run}
+        assert (await system.operator.post("/import", raw=raw, headers=headers, **query)).status == 200
+        assert len(await entries_of(system, headers["X-Request-Id"], since)) == count
+
+
 async def test_a_client_may_be_called_anything(system: System) -> None:
     """A name in a path is never taken for a word of it: each write has its entry."""
     since = now().isoformat()

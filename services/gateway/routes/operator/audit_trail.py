@@ -23,6 +23,8 @@ log = structlog.get_logger("audit")
 # Keys in the scope's state, for a handler that knows the target or the studio better than its path does.
 TARGET = "audit_target"
 STUDIO = "audit_studio"
+# Nothing was written, so there is nothing to tell.
+ONLY_CHECKED = "audit_only_checked"
 
 
 class _Made(Struct):
@@ -70,16 +72,17 @@ class AuditTrail:
                 first = start.pop()
                 body: Any = message.get("body", b"") if makes else b""
                 target = scope["state"].get(TARGET) or (_id_in(body) if body else None)
-                await self._complete(entry_id, first["status"], target, scope["state"].get(STUDIO))
+                undone = 400 <= first["status"] < 500 or ONLY_CHECKED in scope["state"]
+                await self._complete(entry_id, target, scope["state"].get(STUDIO), undone=undone)
                 await send(first)
             await send(message)
 
         return watched
 
-    async def _complete(self, entry_id: str, status: int, target: str | None, studio: str | None) -> None:
+    async def _complete(self, entry_id: str, target: str | None, studio: str | None, *, undone: bool) -> None:
         try:
             async with self._db.connection() as conn:
-                if 400 <= status < 500:
+                if undone:
                     await audit_log.remove(conn, entry_id)
                 elif target or studio:
                     await audit_log.complete(conn, entry_id, target, studio)

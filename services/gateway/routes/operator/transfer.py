@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from services.gateway.actions.export_studio import export_member, export_studio
 from services.gateway.actions.import_batch import ImportBatch
 from services.gateway.context import OperatorContext
-from services.gateway.routes.operator.audit_trail import STUDIO, TARGET
+from services.gateway.routes.operator.audit_trail import ONLY_CHECKED, STUDIO, TARGET
 from services.gateway.store import studios
 from services.gateway.wire.studio import StudioFilter
 from shared.errors import Invalid, NotFound, Problem
@@ -89,7 +89,9 @@ async def post_import(context: OperatorContext, call: Call[ImportQuery, None]) -
         if batch.full:
             await batch.flush()
     await batch.flush()
-    if len(batch.studio_ids) == 1:
+    if query.dry_run:
+        call.state[ONLY_CHECKED] = True
+    elif len(batch.studio_ids) == 1:
         call.state[TARGET] = call.state[STUDIO] = batch.studio_ids.pop()
     return ImportAnswer(
         lines=max(0, read - earlier),

@@ -222,6 +222,7 @@ async def test_a_full_class_takes_a_walk_in_to_the_waitlist_or_gets_a_seat_more(
     await tab.page.get_by_role("button", name="Raise to 2 and promote").click()
     await expect(check_in(tab, "Cleo Larsen")).to_be_visible()
     await tab.page.get_by_role("button", name="Skip Bo Okafor").click()
+    await tab.page.get_by_role("button", name="Take off").click()
     await expect(waiting).to_have_text(["Dana Moreau"])
     assert [await desk.status_of(one) for one in (ada, bo, cleo)] == ["confirmed", "cancelled", "confirmed"]
     path = f"/studios/{desk.studio_id}/events"

@@ -30,7 +30,16 @@ async def test_a_class_is_made_and_changed_and_cancelled_in_the_week(tab: Tab, s
     await sheet.get_by_label("Title").fill("Late Flow")
     await sheet.get_by_label("Begins").fill("20:00")
     await sheet.get_by_role("button", name="Create class").click()
-    await expect(tab.page.locator(".block", has_text="Late Flow")).to_be_visible()
+    late = tab.page.locator(".block", has_text="Late Flow")
+    await late.click()
+    await pane.get_by_role("button", name="Change").click()
+    # Meanwhile somebody else gives it more seats.
+    path = f"/studios/{desk.studio_id}/classes/{await late.get_attribute('data-id')}"
+    assert (await desk.api.patch(path, {"capacity": 33})).status == 200
+    await sheet.get_by_label("Begins").fill("20:15")
+    await sheet.get_by_role("button", name="Save").click()
+    await expect(late).to_contain_text("20:15")
+    assert (await desk.api.get(path)).json()["capacity"] == 33
     await block.click()
     await pane.get_by_role("button", name="Cancel class…").click()
     await expect(tab.page.get_by_role("dialog")).to_contain_text("1 person has booked")

@@ -140,6 +140,9 @@ async def test_an_endpoint_is_made_with_chosen_types_and_tested_in_one_sheet(
         secret = await sheet.locator(".secret code").inner_text()
         assert secret.startswith("whsec_")
         await expect(sheet.locator("pre")).to_contain_text(secret)
+        await page.keyboard.press("Escape")
+        await page.mouse.click(5, 5)
+        await expect(sheet.locator(".secret code")).to_have_text(secret)  # it is shown only now
         await sheet.get_by_role("button", name="Send test event").click()
         await expect(sheet.locator(".tested")).to_contain_text("200 in")
         await sheet.get_by_role("link", name="Open its page").click()

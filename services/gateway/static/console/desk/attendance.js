@@ -17,7 +17,7 @@ export class Attendance extends EventTarget {
   mark(row, verb) {
     const status = DONE[verb];
     this.shown.set(row.id, { status, checked_in_at: status === "checked_in" ? new Date().toISOString() : null });
-    const earlier = this.waiting.findIndex((one) => one.id === row.id && !one.sent);
+    const earlier = this.waiting.findIndex((one) => one.id === row.id && !one.sent && !one.tried);
     if (earlier >= 0) {
       // What was never sent is taken back here.
       const [one] = this.waiting.splice(earlier, 1);
@@ -44,7 +44,7 @@ export class Attendance extends EventTarget {
         this.done(one, row);
       } catch (error) {
         if (error.offline || error.status >= 502) {
-          one.sent = false;
+          Object.assign(one, { sent: false, tried: true });
           this.offline(true);
           this.timer = setTimeout(() => this.send(), 3000);
           break;

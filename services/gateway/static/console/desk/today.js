@@ -41,7 +41,7 @@ class Today extends Piece {
     const begin = midnight(today);
     const [{ rows }, { rows: cancelled }] = await Promise.all([
       api.all("/classes", { starts_after: new Date(begin - 1).toISOString(), starts_before: midnight(addDays(today, 2)).toISOString(), location_id: this.app.location }, 400, options),
-      api.all("/bookings", { cancelled_since: begin.toISOString() }, 400, options)]);
+      api.all("/bookings", { cancelled_since: new Date(begin - 3 * 86400000).toISOString() }, 400, options)]);
     const waiting = new Map();
     if (rows.some((row) => row.allow_waitlist && !row.available_count)) for (const one of (await api.all("/waitlist", { status: "waiting" }, 2000, options)).rows) waiting.set(one.class_id, (waiting.get(one.class_id) || 0) + 1);
     return { today: rows.filter((row) => day(row.start_time) === today), tomorrow: rows.filter((row) => day(row.start_time) !== today), late: cancelled.filter((row) => row.late_cancel && row.receipt), waiting };
@@ -138,7 +138,7 @@ class Today extends Piece {
     this.mine.add(one.id);
     await this.act(async () => { await this.app.api.post(`/waitlist/${this.roster.value.entries.get(one.member_id)}/promote`, full ? { override_capacity: true } : {}); toast(`${one.member_name} has a seat.`); });
   }
-  skip(one) { return this.act(async () => { await this.app.api.post(`/waitlist/${this.roster.value.entries.get(one.member_id)}/skip`); toast(`${one.member_name} no longer waits.`); }); }
+  async skip(one) { return await confirm(`Take ${one.member_name} off the waitlist?`, "They lose their place and have to join again.", "Take off") && this.act(async () => { await this.app.api.post(`/waitlist/${this.roster.value.entries.get(one.member_id)}/skip`); toast(`${one.member_name} no longer waits.`); }); }
   async waive(late) {
     if (!await confirm(`Waive the fee of ${late.member_name}?`, `${money(late.receipt)} for the late cancellation of ${late.class_title} will not be charged.`, "Waive it", { danger: false })) return;
     await this.act(async () => { await this.app.api.post(`/bookings/${late.id}/waive-fee`); toast(`The fee of ${late.member_name} is waived.`); });
@@ -155,7 +155,7 @@ class Today extends Piece {
   person(one, row) {
     const inside = one.status === "checked_in", queued = this.app.attendance.waiting.some((other) => other.id === one.id);
     const body = html`${avatar(one.member_name, one.member_id)}<span class="who"><span class="row tight"><strong>${one.member_name}</strong>${this.tags(one)}</span><small>${has(one)}</small></span>`;
-    const acts = menu(`More for ${one.member_name}`, [["Open member", () => { location.hash = href("members", [one.member_id]); }], !inside && one.status === "confirmed" && starts(row) <= Date.now() && ["No-show", () => this.app.attendance.mark(one, "no-show")], !inside && ["Cancel booking…", () => cancelBooking(this.app, one, row).then((did) => did && this.act(() => {})), true]]);
+    const acts = menu(`More for ${one.member_name}`, [["Open member", () => { location.hash = href("members", [one.member_id]); }], !inside && one.status === "confirmed" && starts(row) <= Date.now() && ["No-show", () => this.app.attendance.mark(one, "no-show")], !inside && one.status !== "no_show" && ["Cancel booking…", () => cancelBooking(this.app, one, row).then((did) => did && this.act(() => {})), true]]);
     return html`<li class="person-row ${inside ? "in" : ""}">${inside
       ? html`<div class="person">${body}<span class="pill good"><span aria-hidden="true">✓</span> In ${one.checked_in_at ? clock(one.checked_in_at) : ""}${queued && this.app.attendance.offlineSince ? " · waits" : ""}</span><button class="link" aria-label="Undo the check-in of ${one.member_name}" @click=${() => this.undo(one)}>Undo</button></div>`
       : html`<button class="person" aria-label="Check in ${one.member_name}" @click=${(event) => this.checkIn(one, event.currentTarget)}>${body}<span class="btn" aria-hidden="true">Check in</span></button>`}${acts}</li>`;
@@ -168,7 +168,7 @@ class Today extends Piece {
     const holding = all.filter((one) => one.status === "held").sort((a, b) => a.held_until.localeCompare(b.held_until));
     const words = this.filter.toLowerCase().split(/\s+/).filter(Boolean), fits = (one) => words.every((word) => one.member_name.toLowerCase().split(/\s+/).some((part) => part.startsWith(word)));
     const shown = seated.filter(fits).sort((a, b) => (a.status === "checked_in") - (b.status === "checked_in") || a.member_name.localeCompare(b.member_name));
-    const late = (this.day.value?.late || []).filter((one) => one.class_id === row.id), gone = row.status === "cancelled", free = Math.max(0, row.available_count), taken = seated.length;
+    const late = (this.day.value?.late || []).filter((one) => one.class_id === row.id), gone = row.status === "cancelled", free = Math.max(0, row.available_count), taken = seated.filter((one) => one.status !== "no_show").length;
     const { rooms, instructors } = this.lists.value || {}, began = starts(row) <= now;
     return html`<div class="desk-head"><div class="grow"><h1>${row.title} ${gone ? pill("cancelled") : nothing}</h1><p class="soft">${day(row.start_time) === day(now) ? "" : `${dayName(row.start_time)} · `}${clock(row.start_time)} – ${clock(row.end_time)}${rooms?.get(row.room_id) ? ` · ${rooms.get(row.room_id).name}` : ""}${instructors?.get(row.instructor_id) ? ` · with ${instructors.get(row.instructor_id).name}` : ""}</p></div>
         ${gone ? nothing : html`<div class="row acts-right"><div class="stepper" role="group" aria-label="Seats"><button aria-label="One seat fewer" ?disabled=${row.capacity <= taken} @click=${() => this.setCapacity(row, row.capacity - 1)}>−</button><span>${counted(row.capacity, "seat")}</span><button aria-label="One seat more" @click=${() => this.setCapacity(row, row.capacity + 1)}>+</button></div>

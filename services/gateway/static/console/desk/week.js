@@ -21,7 +21,9 @@ export function classSheet(app, lists, given, done) {
   const form = row
     ? { class_type_id: row.class_type_id || "", title: row.title, instructor_id: row.instructor_id || "", room_id: row.room_id || "", date: day(row.start_time), at: clock(row.start_time), lasts: Math.round((new Date(row.end_time) - new Date(row.start_time)) / 60000), capacity: row.capacity, weeks: 1 }
     : { class_type_id: "", title: "", instructor_id: "", room_id: given.room_id || "", date: given.date, at: given.at || "18:00", lasts: given.lasts || 60, capacity: 12, weeks: 1 };
-  let error = null, busy = false;
+  let error = null, busy = false, made = 0;
+  // Only what was changed here: somebody else may have changed the rest meanwhile.
+  const changed = (body) => Object.fromEntries(Object.entries(body).filter(([name, value]) => (name.endsWith("_time") ? new Date(value).getTime() !== new Date(row[name]).getTime() : value !== (row[name] ?? null))));
   const set = (name, value) => { form[name] = value; dialog.redraw(); };
   const options = (map, none) => [["", none], ...[...map.values()].filter((one) => one.active !== false).map((one) => [one.id, one.name])];
   async function save(event) {
@@ -32,8 +34,8 @@ export function classSheet(app, lists, given, done) {
       start_time: instant(date, form.at).toISOString(), capacity: form.capacity,
       end_time: new Date(instant(date, form.at).getTime() + form.lasts * 60000).toISOString() });
     try {
-      if (row) await app.api.patch(`/classes/${row.id}`, body(form.date));
-      else for (let week = 0; week < form.weeks; week += 1) await app.api.post("/classes", { ...body(addDays(form.date, week * 7)), allow_waitlist: true });
+      if (row) await app.api.patch(`/classes/${row.id}`, changed(body(form.date)));
+      else for (; made < form.weeks; made += 1) await app.api.post("/classes", { ...body(addDays(form.date, made * 7)), allow_waitlist: true });
       dialog.close();
       toast(row ? `${form.title} is changed.` : form.weeks > 1 ? `${form.title} is on the schedule for ${form.weeks} weeks.` : `${form.title} is on the schedule.`);
       done();

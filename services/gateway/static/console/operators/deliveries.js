@@ -15,7 +15,6 @@ import { attemptBoxes, attemptSteps, TRIES } from "../partner/attempts.js";
 import { outcomeOf } from "../partner/outcomes.js";
 import { openRecovery } from "../partner/recovery.js";
 import { sentence, whereOf } from "../partner/sentences.js";
-import "../ui/rel-time.js";
 
 const MOST = 200, LATE = 30000;
 const nameOf = (endpoint) => (endpoint ? endpoint.description || whereOf(endpoint.url) : "An endpoint that is gone");
@@ -78,7 +77,7 @@ class Deliveries extends Piece {
       this.requestUpdate();
       try { const now = await this.app.api.post(`/webhook-deliveries/${row.id}/retry`); sent += 1; this.rows.value.rows = this.rows.value.rows.map((one) => (one.id === now.id ? now : one)); } catch (error) { failed(error); break; } finally { this.busy.delete(row.id); }
     }
-    toast(sent === 1 ? "It is sent again." : `${sent} are sent again.`);
+    toast(`${sent === 1 ? "It is" : `${sent} are`} sent again, as soon as the endpoint takes deliveries.`);
     setTimeout(() => this.nudge(true), 800);
   }
   item(row) {

@@ -16,7 +16,6 @@ import { whereOf } from "../partner/sentences.js";
 import { keySheet, scopeText, showSecret } from "./keys.js";
 import "../ui/charts.js";
 import "../ui/data-list.js";
-import "../ui/rel-time.js";
 
 const LINK = 600000; // a link is good for ten minutes, the session that it opens for longer
 const live = (key) => !key.revoked_at && (!key.expires_at || new Date(key.expires_at) > Date.now());

@@ -5,6 +5,7 @@ import { openDialog } from "../ui/dialog.js";
 import { choice } from "../ui/filter-bar.js";
 import { icon } from "../ui/marks.js";
 import { clock, dayName, setZone } from "../ui/time.js";
+import { toast } from "../ui/toast.js";
 import { Attendance } from "../desk/attendance.js";
 import { Names } from "../partner/names.js";
 
@@ -28,6 +29,7 @@ class StudioApi {
 }
 
 export function useStudio(app, studio) {
+  if (app.attendance?.waiting.length) return void toast("Changes of this studio wait to be sent. Choose another one when they are.", { kind: "bad" });
   app.attendance?.stop();
   Object.assign(app, { studio, location: "" });
   app.brand = () => (app.studios.length > 1 ? html`<button class="switcher" id="studio" aria-haspopup="dialog" aria-label="Studio: ${studio.name}. Choose another" @click=${() => chooseStudio(app)}><span>${studio.name}</span>${icon("down")}</button>` : studio ? studio.name : "No studio yet");

@@ -6,7 +6,6 @@ import { choice, field } from "../ui/filter-bar.js";
 import { avatar, icon, pill } from "../ui/marks.js";
 import { failed, toast } from "../ui/toast.js";
 import { showSecret } from "./keys.js";
-import "../ui/rel-time.js";
 
 const MAY = { staff: "Today, Week and Members", manager: "also partners, deliveries, imports, the team, and waiving fees" };
 class Team extends Piece {

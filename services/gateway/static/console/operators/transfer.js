@@ -3,12 +3,11 @@ import { html, nothing } from "../vendor/lit.js";
 import { Load, panel, Piece, problem } from "../ui/element.js";
 import { counted, icon, meter, words } from "../ui/marks.js";
 import { failed, toast } from "../ui/toast.js";
-import "../ui/rel-time.js";
 
 const CHECKED = 1500, SENT = 4000; // lines in one request
 const SHOWN = 200;
 const STEPS = ["File", "Check", "Import", "Report"];
-const WRONG = /studio .*(not known|another studio|other studio)/i;
+const WRONG = /studio .*(not known|another studio|other studio)|names the studio/i;
 
 export function save(blob, name) {
   const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(blob), download: name });
@@ -66,7 +65,7 @@ class Transfer extends Piece {
   // The studio that the file names with its first line, else the chosen one.
   async aim() {
     const head = read((await this.blob.slice(0, 65536).text()).split("\n", 1)[0]);
-    return head?.object === "studio" ? { name: head.name || head.slug, id: null, own: true } : { name: this.app.studio.name, id: this.app.studio.id, own: false };
+    return head?.object === "studio" && this.app.operator ? { name: head.name || head.slug, id: null, own: true } : { name: this.app.studio.name, id: this.app.studio.id, own: false };
   }
   async run(dry) {
     const sum = { lines: 0, good: 0, kinds: new Map(), bad: [], count: 0, bytes: 0, began: Date.now() }, known = new Map(), studios = [];

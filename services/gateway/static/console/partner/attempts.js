@@ -5,7 +5,6 @@ import { clock, lasting, relative } from "../ui/time.js";
 import { overdue } from "./outcomes.js";
 import { whereOf } from "./sentences.js";
 import "../ui/json-tree.js";
-import "../ui/rel-time.js";
 
 // When a failed delivery is tried again, after the attempt before. The last step is the end.
 const SCHEDULE = [5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400];
@@ -49,7 +48,7 @@ export function attemptBoxes(row, route, url, event, after = nothing) {
   const n = chosenAttempt(row, route), attempt = row.attempts[n - 1];
   if (!attempt) {
     return html`<p class="note">${overdue(row)
-      ? "The endpoint has failed too often and is paused. It is tried again as soon as a trial succeeds; Retry now does not wait."
+      ? "The endpoint has failed too often and is paused. It is tried again as soon as a trial succeeds."
       : "Not tried yet."}</p>`;
   }
   const path = url ? whereOf(url).replace(/^[^/]*/, "") || "/" : "";

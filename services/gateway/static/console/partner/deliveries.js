@@ -91,13 +91,14 @@ class Deliveries extends Piece {
     this.requestUpdate();
     try {
       let now = await this.app.api.post(`/webhook-deliveries/${row.id}/retry`);
-      for (let round = 0; round < 40 && now.attempt_count === row.attempt_count; round += 1) {
+      for (let round = 0; round < 20 && now.attempt_count === row.attempt_count; round += 1) {
         await new Promise((done) => setTimeout(done, 300));
         now = await this.app.api.get(`/webhook-deliveries/${row.id}`, {}, { signal: this.signal, quiet: true });
         this.list?.change(now);
       }
       if (row.id === this.shownId) { this.one.set(now); go(withQuery(this.route, { attempt: "" }), { replace: true }); }
       const last = now.attempts.at(-1);
+      if (now.attempt_count === row.attempt_count) return "It waits: the endpoint is paused, and a trial comes first.";
       return now.status === "succeeded" ? `Delivered: ${last.response_status} in ${last.duration_ms} ms` : `Tried again: ${errorText(last) || "no answer yet"}`;
     } finally { this.busy.delete(row.id); this.list?.requestUpdate(); this.requestUpdate(); }
   }

@@ -6,7 +6,7 @@ import { toggle } from "../ui/filter-bar.js";
 import { poll } from "../ui/live.js";
 import { icon, state } from "../ui/marks.js";
 import { go, href } from "../ui/route.js";
-import { clock, relative } from "../ui/time.js";
+import { relative, sinceText } from "../ui/time.js";
 import { failed, toast } from "../ui/toast.js";
 import { endpointSheet, secretDialog, sendTest } from "./endpoint-sheet.js";
 import { endpointName, whereOf } from "./sentences.js";
@@ -31,7 +31,7 @@ export function healthWord(endpoint, health) {
   if (endpoint.status === "disabled") return state("disabled", `Disabled${endpoint.disabled_reason ? `: ${endpoint.disabled_reason.replaceAll("_", " ")}` : ""}`);
   if (!health) return nothing;
   if (health.word === "degraded") return state("degraded", `Degraded${health.waiting ? ` · ${health.waiting} waiting` : ""}`);
-  if (health.failing) return state("failing", `Failing${health.since ? ` since ${clock(health.since)}` : ""}${health.waiting ? ` · ${health.waiting}${health.capped ? "+" : ""} waiting` : ""}`);
+  if (health.failing) return state("failing", `Failing${health.since ? ` since ${sinceText(health.since)}` : ""}${health.waiting ? ` · ${health.waiting}${health.capped ? "+" : ""} waiting` : ""}`);
   if (health.word === "idle") return state("idle", health.waiting ? `${health.waiting} waiting` : "Nothing sent in 24 h");
   return state("healthy", "Healthy");
 }

@@ -13,7 +13,6 @@ import { outcomeOf, overdue, worst } from "./outcomes.js";
 import { endpointName, familyOf, iconOf, sentence } from "./sentences.js";
 import "../ui/data-list.js";
 import "../ui/json-tree.js";
-import "../ui/rel-time.js";
 
 export const dots = (app, event) => html`<span class="dots">${app.outcomes.of(event).slice(0, 6).map((row) => dot(outcomeOf(row)))}</span>`;
 export const eventRow = (app, event) => html`<span class="faint">${icon(iconOf(event.type))}</span><span class="one main-line sentence">${sentence(event, app.names)}</span><span class="right">${dots(app, event)}</span>
@@ -48,6 +47,7 @@ class Events extends Piece {
   }
   // Only a type is a filter of the API: for the others, rows are passed over until some fit.
   async load(cursor) {
+    if (this.route.query.failed && !cursor) await this.app.outcomes.refresh(this.signal).catch(() => {});
     for (let round = 0; ; round += 1) {
       const page = await this.app.api.get("/events", { order: "desc", type: this.route.query.type, limit: round ? 200 : 50, cursor }, { signal: this.signal, quiet: round > 0 });
       if (!cursor && !round && !this.app.follower.covers(page.latest_sequence)) { round = -1; continue; }

@@ -6,7 +6,7 @@ import { chips } from "../ui/filter-bar.js";
 import { poll } from "../ui/live.js";
 import { counted, dot, icon, pill } from "../ui/marks.js";
 import { href } from "../ui/route.js";
-import { clock, lasting } from "../ui/time.js";
+import { lasting, sinceText } from "../ui/time.js";
 import { endpointSheet, sendTest } from "./endpoint-sheet.js";
 import { errorText, readHealth } from "./endpoints.js";
 import { here, reference } from "./reference.js";
@@ -71,7 +71,7 @@ class Home extends Piece {
     const { key } = this.app, found = [], peak = this.hour.value?.peak || 0;
     for (const { row, health } of this.endpoints.value || []) {
       if (row.status === "disabled") found.push({ kind: row.disabled_reason ? "bad" : "idle", text: html`<strong>${endpointName(row)}</strong> is disabled${row.disabled_reason ? `: ${row.disabled_reason.replaceAll("_", " ")}` : ""}`, to: href("webhooks", [row.id]), verb: "Open" });
-      else if (health.error) found.push({ kind: health.failing ? "bad" : "warn", text: html`<strong>${endpointName(row)}</strong> ${health.failing ? "fails" : "has failed now and then"}${health.since ? ` since ${clock(health.since)}` : ""}${health.waiting ? `, ${health.waiting}${health.capped ? "+" : ""} waiting` : ""}: <span class="soft">${errorText(health.error)}</span>`, to: href("webhooks", [row.id]), verb: "Open" });
+      else if (health.error) found.push({ kind: health.failing ? "bad" : "warn", text: html`<strong>${endpointName(row)}</strong> ${health.failing ? "fails" : "has failed now and then"}${health.since ? ` since ${sinceText(health.since)}` : ""}${health.waiting ? `, ${health.waiting}${health.capped ? "+" : ""} waiting` : ""}: <span class="soft">${errorText(health.error)}</span>`, to: href("webhooks", [row.id]), verb: "Open" });
     }
     const days = key.expires_at ? (new Date(key.expires_at) - Date.now()) / 86400000 : Infinity;
     if (days < 14) found.push({ kind: days < 3 ? "bad" : "warn", text: `The key expires in ${counted(Math.max(0, Math.ceil(days)), "day")}`, to: href("settings"), verb: "Key" });

@@ -4,7 +4,7 @@ import { openDialog } from "../ui/dialog.js";
 import { problem } from "../ui/element.js";
 import { chips } from "../ui/filter-bar.js";
 import { counted, meter } from "../ui/marks.js";
-import { clock, inText, instant, zones } from "../ui/time.js";
+import { inText, instant, sinceText, zones } from "../ui/time.js";
 import { endpointName } from "./sentences.js";
 
 export function openRecovery(app, endpoint, failingSince, finished = () => {}) {
@@ -55,7 +55,7 @@ export function openRecovery(app, endpoint, failingSince, finished = () => {}) {
     const what = more ? " or more events" : count === 1 ? " event" : " events", rest = count ? "" : " Nothing is lost: what waits is tried by itself.";
     return html`<strong>${total(count)}</strong>${what} since ${inText(start())} (${zone()}) did not reach it.${rest}`;
   };
-  const presets = [...(failingSince ? [["failed", `Since it failed (${clock(failingSince)})`]] : []), ["hour", "Last hour"], ["own", "Since…"]];
+  const presets = [...(failingSince ? [["failed", `Since it failed (${sinceText(failingSince)})`]] : []), ["hour", "Last hour"], ["own", "Since…"]];
   const moment = () => html`<label class="field"><span>Since (${zone()})</span>
     <input type="datetime-local" .value=${own} @change=${(event) => { own = event.target.value; estimate(); }}></label>`;
   const form = () => html`

@@ -13,7 +13,6 @@ import { adviceFor, here, meansOf, reference } from "./reference.js";
 import { SPANS } from "./traffic.js";
 import "../ui/charts.js";
 import "../ui/data-list.js";
-import "../ui/rel-time.js";
 
 const FILTERS = ["status", "route", "error", "source", "from", "to"];
 class Requests extends Piece {

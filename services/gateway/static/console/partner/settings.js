@@ -4,7 +4,6 @@ import { copyChip } from "../ui/copy-chip.js";
 import { facts } from "../ui/detail-pane.js";
 import { Load, panel, Piece } from "../ui/element.js";
 import { icon, meter } from "../ui/marks.js";
-import "../ui/rel-time.js";
 
 const AREAS = { studio: "Studio and locations", schedule: "Schedule", catalog: "Products", members: "Members", purchases: "Purchases", bookings: "Bookings", forms: "Forms", form_submissions: "Filled-in forms", leads: "Leads", webhooks: "Webhooks and events" };
 const VERBS = ["read", "write", "cancel"];

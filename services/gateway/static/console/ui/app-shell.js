@@ -7,6 +7,7 @@ import { icon } from "./marks.js";
 import { openPalette } from "./palette.js";
 import { go, href, read } from "./route.js";
 import { browserZone, relative, setZone, zones } from "./time.js";
+import "./rel-time.js";
 
 const KEYS = [["Ctrl K", "search, or open any pasted id"], ["?", "these keys"], ["/", "the page's search box"], ["↑ ↓", "move in a list"], ["Enter", "open"], ["Esc", "close"], ["← →", "earlier and later, in a calendar"]];
 

@@ -6,9 +6,14 @@ export function openDialog(title, body, { sheet = false, wide = false, onclose =
   const dialog = document.createElement("dialog");
   dialog.className = `${sheet ? "sheet" : "modal"} ${wide ? "wide" : ""}`;
   dialog.setAttribute("aria-label", title);
-  dialog.redraw = () => render(html`<header><h2>${title}</h2><button type="button" class="icon-btn" aria-label="Close" @click=${() => dialog.close()}>${icon("close")}</button></header><div class="dialog-body">${body(dialog)}</div>`, dialog);
+  dialog.redraw = () => {
+    render(html`<header><h2>${title}</h2><button type="button" class="icon-btn" aria-label="Close" @click=${() => dialog.close()}>${icon("close")}</button></header><div class="dialog-body">${body(dialog)}</div>`, dialog);
+    dialog.closedBy = dialog.querySelector(".secret") ? "none" : "closerequest";
+  };
   dialog.addEventListener("close", () => { dialog.remove(); onclose(); });
-  dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+  // A secret is shown only once: it stays until a button closes it. A drag that began inside closes nothing.
+  dialog.addEventListener("pointerdown", (event) => { if (event.target === dialog && !dialog.querySelector(".secret")) dialog.close(); });
+  dialog.addEventListener("cancel", (event) => { if (dialog.querySelector(".secret")) event.preventDefault(); });
   document.body.append(dialog);
   dialog.redraw();
   dialog.showModal();
@@ -26,4 +31,4 @@ export function confirm(title, text, verb, { danger = true, typed = null } = {})
 }
 // A kebab: [[text, act, danger], …]
 export const menu = (label, acts) => html`<details class="menu" @focusout=${(event) => { if (!event.currentTarget.contains(event.relatedTarget)) event.currentTarget.open = false; }} @keydown=${(event) => { if (event.key === "Escape") { event.stopPropagation(); event.currentTarget.open = false; event.currentTarget.firstElementChild.focus(); } }}>
-  <summary class="icon-btn" aria-label=${label} title=${label}>${icon("more")}</summary><div class="menu-items">${acts.filter(Boolean).map(([text, act, danger]) => html`<button type="button" class=${danger ? "danger" : ""} @click=${(event) => { event.currentTarget.closest("details").open = false; act(); }}>${text}</button>`)}</div></details>`;
+  <summary class="icon-btn" aria-label=${label} title=${label}>${icon("more")}</summary><div class="menu-items">${acts.filter(Boolean).map(([text, act, danger]) => html`<button type="button" class=${danger ? "danger" : ""} @click=${(event) => { const box = event.currentTarget.closest("details"); box.open = false; box.firstElementChild.focus(); act(); }}>${text}</button>`)}</div></details>`;

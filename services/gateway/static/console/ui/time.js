@@ -29,6 +29,7 @@ export const minutesOfDay = (value, zone = zones.current) => { const [h, m] = cl
 export function dayAndTime(value, zone = zones.current, now = Date.now()) {
   return `${dayWord(value, zone, now)}${" "}${clock(value, zone)}`;
 }
+export const sinceText = (value) => (day(value) === day(Date.now()) ? clock(value) : inText(value));
 export const inText = (value) => dayAndTime(value).replace(/^(?:Today|Tomorrow|Yesterday)/, (word) => word.toLowerCase());
 export function dayWord(value, zone = zones.current, now = Date.now()) {
   const there = day(value, zone), today = day(now, zone);
