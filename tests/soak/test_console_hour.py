@@ -38,6 +38,7 @@ BUSY_PAGES = ("home", "requests", "events", "webhooks", "today", "deliveries", "
 # More than a list shows, and what a page remembers besides.
 BEFORE, AT_ONCE = 1_200, 8
 EVERY = 5.0
+WAIT_SECONDS = 25.0
 
 
 class Opened(Struct, eq=False):
@@ -163,7 +164,8 @@ async def test_pages_that_stay_open_neither_grow_nor_ask_much(
             print(f"{kind} {one.name}: {heaps}; {rate:.2f} requests a minute, {busiest} at most; {paths}")
         waiting = Counter(page for at, url, page in events.requests if at >= counted_from and "wait=" in url)
         print(f"waits of two tabs: {sorted(waiting.values())}")
-        assert len(waiting) == 1
+        # A tab may take over from the other one: both together wait as often as one.
+        assert sum(waiting.values()) <= (time.monotonic() - counted_from) / WAIT_SECONDS * 1.05 + 1
         assert await own_rows(quiet) == rows
         grown = [one.name for one in (*quiet.pages, *busy.pages) if one.heaps[-1] - one.heaps[0] >= GROWTH_MB]
         assert grown == []
