@@ -62,6 +62,8 @@ class Ledger:
         self.erasures: dict[str, Erasure] = {}
         # The path of each endpoint that was changed, and when that was acknowledged.
         self.paths: dict[str, tuple[str, float]] = {}
+        # The change that was sent last: it may have taken effect before its response is here.
+        self.changing: dict[str, str] = {}
         # Not while a fault changes clocks.
         self.timestamps_are_real = True
         self.problems: list[str] = []
@@ -95,6 +97,9 @@ class Ledger:
     def end_erasure(self, resource_id: str) -> None:
         """A request that is signed in a later second must not name the person."""
         self.erasures[resource_id].answered = int(time.time())
+
+    def begin_change(self, endpoint: str, path: str) -> None:
+        self.changing[endpoint] = path
 
     def change_path(self, endpoint: str, path: str) -> None:
         self.paths[endpoint] = (path, time.time())
@@ -141,7 +146,9 @@ class Ledger:
 
     def _check_path(self, endpoint: str, post: Post) -> None:
         path, changed = self.paths.get(endpoint, (post.path, 0.0))
-        if path != post.path and self._signed_after(changed + OLD_PATH_SECONDS, post):
+        if post.path not in (path, self.changing.get(endpoint)) and self._signed_after(
+            changed + OLD_PATH_SECONDS, post
+        ):
             self.problems.append(f"{endpoint} got {post.path}, long after it was changed to {path}")
 
     def _signed_after(self, moment: float, post: Post) -> bool:

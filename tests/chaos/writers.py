@@ -163,7 +163,9 @@ class Writers:
 
     def _endpoint_change(self, studio: Studio, name: str) -> Request:
         endpoint = self.ledger.endpoints[name]
-        body = {"url": f"{endpoint.url}/{next(self._paths)}"}
+        url = f"{endpoint.url}/{next(self._paths)}"
+        self.ledger.begin_change(name, path_of(url))
+        body = {"url": url}
         return Request(studio, "", "PATCH", f"/webhook-endpoints/{endpoint.id}", body, endpoint=name)
 
     async def _write(self, request: Request) -> None:
@@ -203,8 +205,7 @@ class Writers:
         studio = request.studio
         self.last_success[gateway, request.kind] = time.monotonic()
         if request.endpoint:
-            path = request.body["url"].partition("//")[2].partition("/")[2]
-            self.ledger.change_path(request.endpoint, f"/{path}")
+            self.ledger.change_path(request.endpoint, path_of(request.body["url"]))
             studio.endpoints.append(request.endpoint)
         for fact, fields in facts.items():
             kind, resource_id = fact
@@ -232,6 +233,10 @@ async def _sent(gateway: Gateway, request: Request) -> Reply:
     return await gateway.operator.send(
         request.method, request.path, raw=raw, studio=request.studio.id, events=True
     )
+
+
+def path_of(url: str) -> str:
+    return "/" + url.partition("//")[2].partition("/")[2]
 
 
 def _key() -> dict[str, str]:
