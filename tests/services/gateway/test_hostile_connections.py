@@ -2,12 +2,14 @@
 
 import asyncio
 import socket
+from collections.abc import AsyncIterator
+from contextlib import suppress
 
 import pytest
 from standardwebhooks import Webhook
 from yarl import URL
 
-from tests.harness.eventually import until
+from tests.harness.eventually import eventually, until
 from tests.harness.hostile_run import Sizes, run_hostile
 from tests.harness.http import Client
 from tests.harness.process import memory_mb
@@ -17,6 +19,24 @@ from tests.harness.system import System
 
 SILENT = 1_500
 READERS = 200
+
+
+@pytest.fixture(autouse=True)
+async def port(system: System) -> AsyncIterator[None]:
+    """Before and after each test, the server has noticed that the clients of the last one have gone."""
+
+    async def is_free() -> bool:
+        response = b""
+        with suppress(OSError):
+            fresh = await connect(system.running.partner_url)
+            await fresh.write(request("GET", "/health/live"))
+            response = await fresh.response()
+            fresh.close()
+        return response.startswith(b"HTTP/1.1 200")
+
+    await eventually(is_free)
+    yield
+    await eventually(is_free)
 
 
 async def test_silent_connections_do_not_block_the_partner_port(system: System, partner: Client) -> None:
