@@ -276,18 +276,11 @@ async def test_what_a_submission_says_is_not_taken_for_a_refusal(studio: Studio)
 
 
 async def test_objects_are_the_same_whatever_the_order_of_their_fields(studio: Studio) -> None:
-    for path, body, field in (
-        ("/leads", {"email": f"{new_id()}@example.com"}, "metadata"),
-        (f"/forms/{await studio.form()}/submissions", {"submitter_email": "a@example.com"}, "data"),
-    ):
-        answers, headers = {"b": {"d": 1, "c": [2]}, "a": 3}, {"Idempotency-Key": new_id()}
-        if field == "data":
-            answers = {}
-        first = await studio.partner.post(path, body | {field: answers}, headers=headers)
-        assert first.status < 300, first.body
-        turned = {name: answers[name] for name in reversed(answers)} | {}
-        again = await studio.partner.post(path, {field: turned} | body, headers=headers)
-        assert is_replay(again), again.body
+    body, headers = {"email": f"{new_id()}@example.com"}, {"Idempotency-Key": new_id()}
+    first = await studio.partner.post("/leads", body | {"metadata": {"a": 1, "b": 2}}, headers=headers)
+    assert first.status == 201, first.body
+    again = await studio.partner.post("/leads", {"metadata": {"b": 2, "a": 1}} | body, headers=headers)
+    assert is_replay(again), again.body
 
 
 async def test_a_refusal_is_repeated_only_to_keys_that_would_get_it(studio: Studio) -> None:

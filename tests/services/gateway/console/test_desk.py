@@ -143,6 +143,25 @@ async def test_check_ins_wait_while_there_is_no_network(tab: Tab, system: System
     assert await desk.status_of(bo) == "confirmed"
 
 
+async def test_an_undo_after_a_lost_answer_is_sent(tab: Tab, system: System) -> None:
+    """The check-in took effect, though the desk did not hear of it."""
+    desk = await front_desk(system)
+    [ada] = await desk.book("Ada King")
+    await desk.open(tab)
+
+    async def lose(route: Route) -> None:
+        await route.fetch()
+        await route.abort()
+
+    await tab.page.route("**/check-in", lose)
+    await check_in(tab, "Ada King").click()
+    await becomes(desk, ada, "checked_in")
+    await expect(tab.page.locator(".offline")).to_be_visible()
+    await tab.page.get_by_role("button", name="Undo the check-in of Ada King").click()
+    await tab.page.unroute("**/check-in")
+    await becomes(desk, ada, "confirmed")
+
+
 async def test_a_day_that_could_not_be_read_opens_once_it_can(tab: Tab, system: System) -> None:
     """The problem is said once, nothing seems to load beside it, and the class opens after another try."""
     desk = await front_desk(system)
@@ -278,6 +297,7 @@ async def test_no_shows_are_marked_together_once_the_class_has_begun(tab: Tab, s
     await becomes(desk, bo, "no_show")
     assert await desk.status_of(cleo) == "confirmed"
     await expect(tab.page.locator(".person-row", has_text="Bo Okafor")).to_contain_text("no-show")
+    await expect(tab.page.locator(".meter-line")).to_contain_text("0 of 1 in")
     await check_in(tab, "Bo Okafor").click()
     await becomes(desk, bo, "checked_in")
 

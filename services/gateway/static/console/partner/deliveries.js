@@ -98,7 +98,7 @@ class Deliveries extends Piece {
       }
       if (row.id === this.shownId) { this.one.set(now); go(withQuery(this.route, { attempt: "" }), { replace: true }); }
       const last = now.attempts.at(-1);
-      if (now.attempt_count === row.attempt_count) return "It waits: the endpoint is paused, and a trial comes first.";
+      if (now.attempt_count === row.attempt_count) return "No attempt has ended yet. It shows here when one has.";
       return now.status === "succeeded" ? `Delivered: ${last.response_status} in ${last.duration_ms} ms` : `Tried again: ${errorText(last) || "no answer yet"}`;
     } finally { this.busy.delete(row.id); this.list?.requestUpdate(); this.requestUpdate(); }
   }

@@ -31,7 +31,7 @@ class Events extends Piece {
     this.cause = new Load(this, (id) => app.api.get("/requests", { request_id: id }, { signal: this.signal }).then(({ data: [row] }) => row || null));
     this.endpoints = new Load(this, () => app.outcomes.listEndpoints());
     this.endpoints.run();
-    app.outcomes.refresh(this.signal).catch(() => {});
+    this.outcomes = app.outcomes.refresh(this.signal).catch(() => {});
     app.follower.subscribe((events) => this.arrived(events), this.signal);
   }
   get list() { return this.querySelector("st-list"); }
@@ -47,7 +47,7 @@ class Events extends Piece {
   }
   // Only a type is a filter of the API: for the others, rows are passed over until some fit.
   async load(cursor) {
-    if (this.route.query.failed && !cursor) await this.app.outcomes.refresh(this.signal).catch(() => {});
+    if (this.route.query.failed) await this.outcomes;
     for (let round = 0; ; round += 1) {
       const page = await this.app.api.get("/events", { order: "desc", type: this.route.query.type, limit: round ? 200 : 50, cursor }, { signal: this.signal, quiet: round > 0 });
       if (!cursor && !round && !this.app.follower.covers(page.latest_sequence)) { round = -1; continue; }
