@@ -1,9 +1,13 @@
-"""Store events and one delivery per subscribed endpoint in one transaction, then return to the bus."""
+"""Store events and one delivery per subscribed endpoint, then return to the bus.
+
+One transaction does it, unless there are many deliveries to make: then several do, and what one has made is
+sent while the next is under way.
+"""
 
 import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import islice
 
 import asyncpg
@@ -14,7 +18,7 @@ from msgspec import Struct, structs
 from services.webhooks.context import Webhooks
 from services.webhooks.rules.retention import MAX_CLOCK_SKEW, oldest_kept, start_of_week
 from services.webhooks.rules.visibility import Subscriber, channel_name
-from services.webhooks.store import deliveries, event_log, retention
+from services.webhooks.store import deliveries, event_log, fan_outs, retention
 from services.webhooks.store.attempts import Claimed
 from services.webhooks.store.deliveries import NewDelivery
 from services.webhooks.store.event_log import Beginning, StoredEvent
@@ -31,6 +35,7 @@ from shared.wire import delivery_id, new_id, now
 
 log = structlog.get_logger("event_log")
 
+# Deliveries that one transaction makes.
 STRETCH = 2_000
 
 
@@ -84,16 +89,28 @@ async def oldest_that_is_logged(service: Webhooks, envelopes: Sequence[Envelope]
 
 
 async def _log(service: Webhooks, copies: Mapping[str, tuple[Message, Envelope]], began: datetime) -> None:
+    while copies:
+        copies = await _log_first(service, copies, began)
+
+
+async def _log_first(
+    service: Webhooks, copies: Mapping[str, tuple[Message, Envelope]], began: datetime
+) -> Mapping[str, tuple[Message, Envelope]]:
+    """As many as one transaction makes deliveries for, but one at least. Returns the others."""
     traces = {id_: message.traceparent for id_, (message, _) in copies.items()}
     made = Made()
     async with service.db.transaction() as conn:
         envelopes = [envelope for _, envelope in copies.values()]
         beginning = await event_log.begin_logging(conn, envelopes)
-        if events := _new_events(beginning, envelopes, traces=traces):
-            pairs = Pairs(events, beginning.interested)
+        found = [] if beginning.unfinished else _new_events(beginning, envelopes, traces=traces)
+        events, pairs, left = _first_ones(found, beginning.interested)
+        if events:
             made = await make_deliveries(conn, pairs, to_log=events, may_claim=service.dispatching.has_room)
             if made.last is None:
                 await event_log.insert_events(conn, events)
+        if left:
+            await fan_outs.begin(conn, events[0], left)
+            beginning.unfinished.append(events[0].studio_id)
         new = [copies[event.id] for event in events if not event.erased]
         passed_on = [outbox_row(message, envelope) for message, envelope in new if groups_for(envelope.type)]
         await add_rows(conn, passed_on)
@@ -108,6 +125,22 @@ async def _log(service: Webhooks, copies: Mapping[str, tuple[Message, Envelope]]
     report_logged(events, began)
     if passed_on:
         service.relay_wakeup.notify()
+    for studio_id in beginning.unfinished:
+        await _finish_fan_out(service, studio_id)
+    done = beginning.logged.union(event.id for event in events)
+    return {id_: copy for id_, copy in copies.items() if id_ not in done}
+
+
+async def _finish_fan_out(service: Webhooks, studio_id: str) -> None:
+    """Lanes load what is made here: an erasure may have rewritten the event meanwhile."""
+    while True:
+        async with service.db.transaction() as conn:
+            await event_log.lock_counters(conn, [studio_id])
+            pairs = await fan_outs.take(conn, studio_id, STRETCH)
+            await make_deliveries(conn, pairs)
+        service.wakeup.notify()
+        if len(pairs) < STRETCH:
+            return
 
 
 def outbox_row(message: Message, envelope: Envelope) -> OutboxRow:
@@ -177,6 +210,9 @@ def _new_events(
     return events
 
 
+Pair = tuple[StoredEvent, str]
+
+
 class Pairs:
     """Each event with each endpoint that wants it, in the events' order.
 
@@ -189,12 +225,29 @@ class Pairs:
         for subscriber in interested:
             self._by_studio[subscriber.studio_id].append(subscriber)
 
-    def __iter__(self) -> Iterator[tuple[StoredEvent, str]]:
+    def __iter__(self) -> Iterator[Pair]:
         for event in self._events:
             for subscriber in self._by_studio[event.studio_id]:
                 if subscriber.wants(event.type, event.location_id, event.moved_to, event.client_id):
                     for endpoint_id in subscriber.endpoint_ids:
                         yield event, endpoint_id
+
+
+def _first_ones(
+    events: list[StoredEvent], interested: Sequence[Subscriber]
+) -> tuple[list[StoredEvent], list[Pair], list[str]]:
+    """What one transaction logs: the first events with their pairs.
+
+    An event that has too many by itself is alone, with the first of them and the endpoints that are left.
+    """
+    pairs = list(islice(Pairs(events, interested), STRETCH + 1))
+    if len(pairs) <= STRETCH:
+        return events, pairs, []
+    too_much, _ = pairs[-1]
+    if first := events[: events.index(too_much)]:
+        return first, [pair for pair in pairs if pair[0] is not too_much], []
+    left = [endpoint_id for _, endpoint_id in islice(Pairs([too_much], interested), STRETCH, None)]
+    return [too_much], pairs[:STRETCH], left
 
 
 class Made(Struct):
@@ -207,38 +260,29 @@ class Made(Struct):
 
 async def make_deliveries(
     conn: Connection,
-    pairs: Iterable[tuple[StoredEvent, str]],
+    pairs: Iterable[Pair],
     *,
     to_log: Sequence[StoredEvent] = (),
     may_claim: Callable[[Sequence[str]], bool] = lambda _: False,
 ) -> Made:
     """The caller holds the counters of the studios, and starts the lanes that were claimed.
 
-    `to_log`: the events, if the first statement is to store them, too. Without deliveries it does not.
+    `to_log`: the events, if the statement is to store them, too. Without deliveries it does not.
     """
-    result = Made()
-    at = now()
-    left = iter(pairs)
-    while stretch := list(islice(left, STRETCH)):
-        events: dict[str, tuple[int, StoredEvent]] = {}
-        places: dict[str, int] = {}
-        studios: dict[str, str] = {}
-        numbers: Counter[str] = Counter()
-        made: list[NewDelivery] = []
-        for event, endpoint_id in stretch:
-            numbers[endpoint_id] += 1
-            place, _ = events.setdefault(event.id, (len(events) + 1, event))
-            endpoint = places.setdefault(endpoint_id, len(places) + 1)
-            studios[endpoint_id] = event.studio_id
-            id_ = delivery_id(event.id, endpoint_id)
-            made.append((id_, place, endpoint, numbers[endpoint_id]))
-        shared = [event for _, event in events.values()]
-        token = new_id() if may_claim([studios[endpoint_id] for endpoint_id in places]) else None
-        claimed = await deliveries.insert(
-            conn, shared, numbers, made, at, to_log=() if result.last else to_log, token=token
-        )
-        at += timedelta(microseconds=len(made))
-        result.last, *_ = made[-1]
-        result.claimed += claimed
-        result.others |= len(claimed) < len(places)
-    return result
+    events: dict[str, tuple[int, StoredEvent]] = {}
+    places: dict[str, int] = {}
+    studios: dict[str, str] = {}
+    numbers: Counter[str] = Counter()
+    made: list[NewDelivery] = []
+    for event, endpoint_id in pairs:
+        numbers[endpoint_id] += 1
+        place, _ = events.setdefault(event.id, (len(events) + 1, event))
+        endpoint = places.setdefault(endpoint_id, len(places) + 1)
+        studios[endpoint_id] = event.studio_id
+        made.append((delivery_id(event.id, endpoint_id), place, endpoint, numbers[endpoint_id]))
+    if not made:
+        return Made()
+    shared = [event for _, event in events.values()]
+    token = new_id() if may_claim([studios[endpoint_id] for endpoint_id in places]) else None
+    claimed = await deliveries.insert(conn, shared, numbers, made, now(), to_log=to_log, token=token)
+    return Made(made[-1][0], claimed, len(claimed) < len(places))

@@ -13,7 +13,7 @@ from services.webhooks.actions.manage_endpoints import use_endpoint
 from services.webhooks.context import Webhooks
 from services.webhooks.errors import EndpointDisabled, RecoveryRunning
 from services.webhooks.rules.visibility import Subscriber
-from services.webhooks.store import event_log, recoveries
+from services.webhooks.store import event_log, fan_outs, recoveries
 from services.webhooks.store.recoveries import Candidate, RunningRecovery
 from services.webhooks.wire.endpoints import Recovery
 from services.webhooks.wire.health import MissedEvents
@@ -85,6 +85,9 @@ async def _advance(service: Webhooks, recovery: RunningRecovery) -> bool:
                 return False
             await event_log.lock_counters(conn, [recovery.studio_id])
             found = await recoveries.next_batch(conn, recovery, BATCH)
+            # The fan-out of this event may be about to reach the endpoint.
+            if await fan_outs.unfinished_event(conn, recovery.studio_id) in {one.event.id for one in found}:
+                return False
             missed = [item for item in found if _was_missed(item, recovery)]
             fresh = [(item.event, recovery.endpoint_id) for item in missed if item.delivery_id is None]
             dead = [item.delivery_id for item in missed if item.delivery_id is not None]

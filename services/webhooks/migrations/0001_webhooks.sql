@@ -149,6 +149,15 @@ CREATE TABLE recoveries (
 CREATE INDEX recoveries_running ON recoveries (stepped_at, created_at) WHERE status = 'running';
 CREATE INDEX recoveries_of_endpoint ON recoveries (studio_id, endpoint_id);
 
+-- An event that more endpoints want than one transaction makes deliveries for: those that are to get one still. It is
+-- finished before another event of the bus is logged for the studio, whoever logs it.
+CREATE TABLE fan_outs (
+    studio_id        uuid        PRIMARY KEY,
+    event_id         uuid        NOT NULL,
+    event_created_at timestamptz NOT NULL,
+    endpoint_ids     uuid[]      NOT NULL
+);
+
 -- Who was erased, for as long as the log keeps events: an event about them that is logged later is made anonymous. A row
 -- holds ids only. Events up to `searched_until` were searched for the person; `sendable`: a dispatcher may still have
 -- a body in memory from before it was rewritten.

@@ -43,11 +43,15 @@ async def position(conn: Connection, caller: Caller) -> int:
 
 
 class Beginning(Struct, frozen=True):
-    """What the log has to know before it stores events. `interested`: the studios' enabled endpoints."""
+    """What the log has to know before it stores events. `interested`: the studios' enabled endpoints.
+
+    `unfinished`: the studios with an event that is still to be fanned out to some of its endpoints.
+    """
 
     counters: dict[str, int]
     logged: set[str]
     about_erased: set[str]
+    unfinished: list[str]
     interested: list[Subscriber]
 
 
@@ -68,7 +72,8 @@ async def begin_logging(conn: Connection, envelopes: Sequence[Envelope]) -> Begi
         await conn.execute(START, studios)
         return await begin_logging(conn, envelopes)
     interested = [read_subscriber(row) for row in rows if row["endpoint_ids"] is not None]
-    return Beginning(counters, set(known["logged"]), set(known["erased"]), interested)
+    logged, erased, unfinished = set(known["logged"]), set(known["erased"]), known["unfinished"]
+    return Beginning(counters, logged, erased, unfinished, interested)
 
 
 class StoredEvent(Struct, frozen=True, kw_only=True):

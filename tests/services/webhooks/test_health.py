@@ -50,9 +50,13 @@ async def test_an_endpoint_that_fails_is_named_and_says_why(client: StudioClient
     receiver.response = answering(204)
     [delivery] = await client.deliveries(endpoint["id"])
     await client.call("POST", f"/webhook-deliveries/{delivery['id']}/retry")
-    row = await until_health(client, endpoint["id"], failing_since=None, succeeded=1)
-    assert (row["last_error"], row["pending"], row["breaker"]) == (None, 0, "closed")
-    assert (row["hours"][-1]["succeeded"], len(row["hours"])) == (1, 24)
+    await until_health(client, endpoint["id"], failing_since=None, pending=0)
+    # One of the schedule may have been made before the one by hand.
+    [delivery] = await client.deliveries(endpoint["id"])
+    succeeded = sum(attempt["response_status"] == 204 for attempt in delivery["attempts"])
+    row = await until_health(client, endpoint["id"], succeeded=succeeded)
+    assert (row["last_error"], row["breaker"]) == (None, "closed")
+    assert (row["hours"][-1]["succeeded"], len(row["hours"])) == (succeeded, 24)
     assert row["failed"] == sum(hour["failed"] for hour in row["hours"]) >= 2
     assert row["health"] == "degraded", "half of the last attempts have failed"
     status = (await client.call("GET", "/internal/status", caller=client.operator)).json()
