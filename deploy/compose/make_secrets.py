@@ -5,7 +5,6 @@ Every service runs as its own user, so one volume is enough: a file belongs to t
 read it. Nothing is ever overwritten; to rotate a secret see docs/operating/install.md.
 """
 
-import base64
 import json
 import os
 import secrets
@@ -41,9 +40,7 @@ def main() -> None:
     shared = {
         "key_pepper": secret(kept / "key_pepper", secrets.token_hex(32)),
         "operator_token": secret(kept / "operator_token", "opt_" + secrets.token_hex(32)),
-        "webhook_key": secret(
-            kept / "webhook_key", base64.urlsafe_b64encode(secrets.token_bytes(32)).decode()
-        ),
+        "webhook_key": secret(kept / "webhook_key", secrets.token_hex(32)),
     }
     give("migrate", "database_url", f"postgresql://postgres:{admin}@postgres:5432/studio")
     for service, names in NEEDED.items():

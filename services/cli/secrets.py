@@ -1,6 +1,5 @@
 """Secrets of `studioctl up`: generated on the first start, stored in its home, readable only by the owner."""
 
-import base64
 import json
 import os
 import secrets
@@ -38,11 +37,7 @@ def _read(path: Path) -> dict[str, list[str]]:
 
 
 def _new(name: str) -> str:
-    raw = secrets.token_bytes(32)
-    # The encryption key has Fernet's format; the others are random text.
-    if name == "webhook_keys":
-        return base64.urlsafe_b64encode(raw).decode()
-    return ("opt_" if name == "operator_tokens" else "") + raw.hex()
+    return ("opt_" if name == "operator_tokens" else "") + secrets.token_hex(32)
 
 
 def write_private(path: Path, text: str) -> None:

@@ -5,8 +5,10 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 
-from cryptography.fernet import Fernet, MultiFernet
+from nacl.exceptions import CryptoError
+from nacl.secret import SecretBox
 
 PREFIX = "whsec_"
 
@@ -33,11 +35,12 @@ class SecretCipher:
     """Encrypts with the first key and decrypts with any of them, so that keys can be rotated."""
 
     def __init__(self, keys: Sequence[str]) -> None:
-        self._fernet = MultiFernet([Fernet(_fernet_key(key)) for key in keys])
+        # The settings are random already, so a plain hash is enough.
+        self._boxes = [SecretBox(hashlib.sha256(key.encode()).digest()) for key in keys]
         self._signing_keys: dict[bytes, bytes] = {}
 
     def encrypt(self, secret: str) -> bytes:
-        return self._fernet.encrypt(secret.encode())
+        return bytes(self._boxes[0].encrypt(secret.encode()))
 
     def signing_key(self, sealed: bytes) -> bytes:
         """Cached, because a lane needs the same few keys before every batch."""
@@ -45,10 +48,12 @@ class SecretCipher:
         if known is None:
             if len(self._signing_keys) >= CACHE_SIZE:
                 self._signing_keys.clear()
-            known = self._signing_keys[sealed] = signing_key(self._fernet.decrypt(sealed).decode())
+            known = self._signing_keys[sealed] = signing_key(self._decrypt(sealed).decode())
         return known
 
-
-def _fernet_key(text: str) -> bytes:
-    """Fernet needs 32 bytes. The setting is random already, so a plain hash is enough."""
-    return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest())
+    def _decrypt(self, sealed: bytes) -> bytes:
+        *older, oldest = self._boxes
+        for box in older:
+            with suppress(CryptoError):
+                return box.decrypt(sealed)
+        return oldest.decrypt(sealed)

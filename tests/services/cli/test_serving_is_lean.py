@@ -38,6 +38,13 @@ def test_serving_one_service_loads_neither_the_others_nor_what_only_a_terminal_s
     assert not kept_out & modules
 
 
+def test_webhooks_encrypts_without_the_largest_library_for_it() -> None:
+    """`cryptography` costs 7 MB more than libsodium does."""
+    modules = loaded(SERVE.replace("catalog", "webhooks"))
+    assert "nacl.secret" in modules
+    assert "cryptography" not in modules
+
+
 def test_a_command_of_the_operators_api_loads_no_web_framework() -> None:
     """`studioctl keys list` is one HTTP request: it starts no server and needs no database driver."""
     modules = loaded(COMMAND, "keys", "list")
