@@ -13,7 +13,7 @@ help:
 	@echo "make check   format, lint, types, import contracts, generated files, names and sizes"
 	@echo "make fresh   follow the README in a clean clone with an empty home, and time it"
 	@echo "make screenshots   write pictures of the consoles to docs/console"
-	@echo "make soak    long runs with many steps, many events and injected faults, over two hours; some with ARGS='hostile export'"
+	@echo "make soak    long runs with many steps, many events and injected faults, about two hours; some with ARGS='hostile export'"
 	@echo "make chaos   inject faults for about 40 minutes; pass options with ARGS='--groups kill --seed 7'"
 	@echo "make sizes   compute volume sizes for RATE=10 events a second"
 	@echo "make sbom    write sbom.cdx.json, the bill of materials of the image"
