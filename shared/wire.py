@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from random import getrandbits
@@ -34,6 +35,11 @@ class Body(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
 
 class Query(Struct, kw_only=True, frozen=True):
     """Query parameters."""
+
+    @classmethod
+    def wrong_together(cls, given: Mapping[str, Any]) -> list[tuple[str, str]]:
+        """Parameters that do not go with the others, each with a sentence. Any value may be invalid."""
+        return []
 
 
 Order = Annotated[

@@ -1,5 +1,6 @@
 """Events on the wire: the same bytes in the log, in `GET /events/{id}` and in the webhook body."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -86,6 +87,12 @@ class FollowQuery(EventsQuery, frozen=True, kw_only=True):
             "seconds. The page is empty if none came; go on after its `latest_sequence`."
         ),
     ] = 0
+
+    @classmethod
+    def wrong_together(cls, given: Mapping[str, Any]) -> list[tuple[str, str]]:
+        follows = "after_sequence" in given and "cursor" not in given and given.get("order") != "desc"
+        text = "Wait with `after_sequence`, and without `cursor` or `order=desc`."
+        return [("wait", text)] if given.get("wait", 0) != 0 and not follows else []
 
 
 class Position(Struct):
