@@ -139,11 +139,17 @@ class PartnerApi:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
         request = PartnerRequest(scope, receive, self._proxies)
+        response: UpstreamResponse | None
         try:
             response = await self._response(request)
         except Exception as problem:
             with structlog.contextvars.bound_contextvars(request_id=request.id):
                 response = _as_forwarded(response_for(problem, request.id))
+        if response is None:
+            # Neither sent nor counted nor logged: the client got no status.
+            if request.span is not None:
+                request.span.end()
+            return
         await self._send(send, request, response)
         seconds = time.perf_counter() - started
         self._metrics[request.route].observe(response.status, seconds - request.waited)
@@ -175,8 +181,11 @@ class PartnerApi:
         status, trace = response.status, request.traceparent
         log_response(GATEWAY, request.method, route, status, seconds, request.id, caller, trace)
 
-    async def _response(self, request: PartnerRequest) -> UpstreamResponse:
-        """The order of checks is the contract's: 401, 429, 403, then what the owner finds."""
+    async def _response(self, request: PartnerRequest) -> UpstreamResponse | None:
+        """The order of checks is the contract's: 401, 429, 403, then what the owner finds.
+
+        None if the client has hung up.
+        """
         key = request.key = await self._authenticate(request)
         now = time.monotonic()
         bucket = request.bucket = self._limits.of(key.caller.client_id, key.rate, key.burst, now)
@@ -200,7 +209,7 @@ class PartnerApi:
 
     async def _wait(
         self, request: PartnerRequest, route: PartnerRoute, key: CachedKey, seconds: float
-    ) -> UpstreamResponse:
+    ) -> UpstreamResponse | None:
         """Once this process is being stopped, what there is now. Meanwhile the key may have ended."""
         stopping: Stopping | None = request.scope.get(STOPPING)
         began = time.perf_counter()
@@ -215,13 +224,14 @@ class PartnerApi:
             except TimeoutError:
                 raise UpstreamTimeout from None
         request.waited = time.perf_counter() - began
-        if response is None and stopping is not None and stopping.began:
+        if response is None:
+            if stopping is None or not stopping.began:
+                return None
             query = without_wait(request.scope["query_string"])
             request.target = request.path[len(PREFIX) :] + b"?" + query
             response = await forward()
         request.key = await self._authenticate(request)
-        # Nobody reads it if the client has hung up.
-        return response or UpstreamResponse(204, [], b"")
+        return response
 
     async def _authenticate(self, request: PartnerRequest) -> CachedKey:
         text = request.headers.get(KEY_HEADER)
