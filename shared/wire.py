@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from random import getrandbits
@@ -37,7 +36,7 @@ class Query(Struct, kw_only=True, frozen=True):
     """Query parameters."""
 
     @classmethod
-    def wrong_together(cls, given: Mapping[str, Any]) -> list[tuple[str, str]]:
+    def conflicts(cls, given: dict[str, Any]) -> list[tuple[str, str]]:
         """Parameters that do not go with the others, each with a sentence. Any value may be invalid."""
         return []
 

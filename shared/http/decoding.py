@@ -138,8 +138,8 @@ def _decode(kind: type[Q], raw: bytes) -> Q:
     except msgspec.ValidationError as problem:
         found = all_problems(kind, given, ("query",)) or [problem_at(problem, ("query",))]
         problems += not_yet_reported(found, problems)
-    together = [Problem(("query", name), text, "value_error") for name, text in kind.wrong_together(given)]
-    problems += not_yet_reported(together, problems)
+    conflicts = [Problem(("query", name), text, "value_error") for name, text in kind.conflicts(given)]
+    problems += not_yet_reported(conflicts, problems)
     if problems:
         raise Invalid(problems)
     return lower_ids(query)

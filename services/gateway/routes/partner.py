@@ -139,14 +139,12 @@ class PartnerApi:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
         request = PartnerRequest(scope, receive, self._proxies)
-        response: UpstreamResponse | None
         try:
             response = await self._response(request)
         except Exception as problem:
             with structlog.contextvars.bound_contextvars(request_id=request.id):
                 response = _as_forwarded(response_for(problem, request.id))
-        if response is None:
-            # Neither sent nor counted nor logged: the client got no status.
+        if response is None:  # The client has no status, so none is counted or logged.
             if request.span is not None:
                 request.span.end()
             return
@@ -182,10 +180,7 @@ class PartnerApi:
         log_response(GATEWAY, request.method, route, status, seconds, request.id, caller, trace)
 
     async def _response(self, request: PartnerRequest) -> UpstreamResponse | None:
-        """The order of checks is the contract's: 401, 429, 403, then what the owner finds.
-
-        None if the client has hung up.
-        """
+        """In the contract's order: 401, 429, 403, then what the owner finds. None if the client hung up."""
         key = request.key = await self._authenticate(request)
         now = time.monotonic()
         bucket = request.bucket = self._limits.of(key.caller.client_id, key.rate, key.burst, now)
@@ -224,13 +219,12 @@ class PartnerApi:
             except TimeoutError:
                 raise UpstreamTimeout from None
         request.waited = time.perf_counter() - began
-        if response is None:
-            if stopping is None or not stopping.began:
-                return None
+        if response is None and stopping is not None and stopping.began:
             query = without_wait(request.scope["query_string"])
             request.target = request.path[len(PREFIX) :] + b"?" + query
             response = await forward()
-        request.key = await self._authenticate(request)
+        if response is not None:
+            request.key = await self._authenticate(request)
         return response
 
     async def _authenticate(self, request: PartnerRequest) -> CachedKey:

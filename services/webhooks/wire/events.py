@@ -1,6 +1,5 @@
 """Events on the wire: the same bytes in the log, in `GET /events/{id}` and in the webhook body."""
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -89,7 +88,7 @@ class FollowQuery(EventsQuery, frozen=True, kw_only=True):
     ] = 0
 
     @classmethod
-    def wrong_together(cls, given: Mapping[str, Any]) -> list[tuple[str, str]]:
+    def conflicts(cls, given: dict[str, Any]) -> list[tuple[str, str]]:
         follows = "after_sequence" in given and "cursor" not in given and given.get("order") != "desc"
         text = "Wait with `after_sequence`, and without `cursor` or `order=desc`."
         return [("wait", text)] if given.get("wait", 0) != 0 and not follows else []
