@@ -35,6 +35,11 @@ class Body(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
 class Query(Struct, kw_only=True, frozen=True):
     """Query parameters."""
 
+    @classmethod
+    def conflicts(cls, given: dict[str, Any]) -> list[tuple[str, str]]:
+        """Parameters that do not go with the others, each with a sentence. Any value may be invalid."""
+        return []
+
 
 Order = Annotated[
     Literal["asc", "desc"], Meta(description="The oldest first (`asc`), or the newest first (`desc`).")

@@ -1,9 +1,7 @@
 """How this service's lines are checked, compared and written, and the events of what they change."""
 
 from decimal import Decimal
-from functools import cache
 from typing import Any
-from zoneinfo import available_timezones
 
 import msgspec
 from msgspec import Struct
@@ -11,6 +9,7 @@ from msgspec import Struct
 from services.catalog.store import import_lines as store
 from services.catalog.wire import import_lines as wire
 from services.catalog.wire.resources import ClassType, Instructor, Location, Room, Studio
+from shared.db.timezones import zone_problem
 from shared.events import kinds
 from shared.events.event import Kind
 from shared.transfer.importing import Import, Step, lock_studios, watch_changes
@@ -18,15 +17,11 @@ from shared.transfer.lines import Row
 from shared.transfer.refusals import Importer, Unique
 from shared.transfer.tables import Table
 
-# Read once: it takes 12 ms, and every line asks.
-_timezones = cache(available_timezones)
-
 
 def _to_row(value: Any, written: bytes) -> Row:
-    if isinstance(value, (wire.ImportedStudio, wire.ImportedLocation)):
-        timezone = value.timezone
-        if timezone is not None and timezone not in _timezones():
-            raise ValueError(f"timezone {timezone!r} is not an IANA time zone.")
+    has_zone = isinstance(value, (wire.ImportedStudio, wire.ImportedLocation))
+    if has_zone and (reason := zone_problem(value.timezone)):
+        raise ValueError(reason)
     if isinstance(value, wire.ImportedProduct):
         for price in value.prices:
             if not _usable(price.amount):

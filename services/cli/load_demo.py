@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from msgspec import Raw, structs
+from msgspec import Raw
 
 from services.cli.command import CommandFailed
 from services.cli.demo import demo_lines
@@ -46,7 +46,7 @@ from services.webhooks.store.event_log import get_event
 from services.webhooks.wire.endpoints import Attempt, EndpointCreate
 from shared.db.database import Connection, Database
 from shared.events.envelope import read_envelope, render
-from shared.events.event import EventResource
+from shared.events.event import Event, EventResource
 from shared.events.kinds import BookingCreated
 from shared.http.caller import Caller
 from shared.routing import PREFIX, SCOPES
@@ -186,13 +186,15 @@ VALUES ($1, $2, $3, $4, $5, 1, 'succeeded', 1, $6, $7, $9)
 async def _add_webhooks(conn: Connection, cipher: SecretCipher, caller: Caller, booking: bytes) -> None:
     await endpoints.insert(conn, caller, ENDPOINT_ID, ENDPOINT)
     await endpoints.add_secret(conn, STUDIO_ID, ENDPOINT_ID, cipher.encrypt(new_secret()))
-    event = BookingCreated(
+    event = Event(
+        id=EVENT_ID,
+        kind=BookingCreated,
         studio_id=STUDIO_ID,
         location_id=demo_id("location", "brooklyn"),
         resource=EventResource("booking", BOOKING_ID, 1),
         data=Raw(booking),
     )
-    (logged,) = await add_to_log(conn, [read_envelope(render(structs.replace(event, id=EVENT_ID)))])
+    (logged,) = await add_to_log(conn, [read_envelope(render(event))])
     at = now()
     attempt = Attempt(at=at, duration_ms=118, response_status=204, response_body="", error=None)
     await conn.execute(

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType, structs
+from msgspec import Raw, structs
 
 from shared.db.database import Connection
 from shared.events.envelope import read_envelope
@@ -15,17 +15,6 @@ from shared.wire import encode
 ERASED_DOMAIN = "@erased.invalid"
 
 
-class _OfMember(Struct):
-    member_id: str | UnsetType = UNSET
-
-
-class _Data(Struct):
-    object: _OfMember
-
-
-_of_member = msgspec.json.Decoder(_Data)
-
-
 def person_in(resource: EventResource, data: Raw) -> str | None:
     """Whose personal data the event carries: a member's, a lead's, or the reasons of a member's membership.
 
@@ -34,7 +23,8 @@ def person_in(resource: EventResource, data: Raw) -> str | None:
     if resource.object in ("member", "lead"):
         return resource.id
     if resource.object == "membership":
-        return _of_member.decode(data).object.member_id or None
+        member_id: str | None = msgspec.json.decode(data)["object"].get("member_id")
+        return member_id or None
     return None
 
 

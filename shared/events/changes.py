@@ -92,7 +92,8 @@ def change_events(
         if old and not previous and (old.active, old.location_id) == (now.active, now.location_id):
             continue
         kind = updated if old else created
-        event = kind(
+        event = Event(
+            kind=kind,
             studio_id=studio_id,
             location_id=now.location_id,
             resource=EventResource(kind.resource, resource_id, now.version),
@@ -100,11 +101,8 @@ def change_events(
             previous=previous if old else UNSET,
             active=now.active,
         )
-        if old is None:
-            events.append(event)
-            continue
-        event, *left = with_move_event(event, old.location_id)
-        if own_kind := special(old.data, now.data):
+        event, *left = with_move_event(event, old.location_id if old else now.location_id)
+        if old and (own_kind := special(old.data, now.data)):
             event = structs.replace(event, kind=own_kind, previous=UNSET)
         events += [event, *left]
     return events

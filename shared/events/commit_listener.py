@@ -35,7 +35,7 @@ class CommitListener:
         if self._conn is not None and not is_closed(self._conn):
             return
         await self.close()
-        conn = await self.database.session_pool.acquire(timeout=5)
+        self._conn = conn = await self.database.session_pool.acquire(timeout=5)
         try:
             if await conn.fetchval(BACKEND) != conn.get_server_pid():
                 # A pooler invents the number that it tells its clients. By transaction, other clients get the
@@ -43,9 +43,8 @@ class CommitListener:
                 log.warning("relay_behind_pooler", service=self.service, set="STUDIO_DATABASE_DIRECT_URL")
             await conn.add_listener(f"outbox:{self.service}", self._heard)
         except BaseException:
-            await self._end(conn)
+            await self.close()
             raise
-        self._conn = conn
 
     async def wake_others(self, *, unless: bool) -> None:
         if self.wakeup.notified != self._passed_on:
@@ -56,13 +55,10 @@ class CommitListener:
     async def close(self) -> None:
         conn, self._conn = self._conn, None
         if conn is not None:
-            await self._end(conn)
+            with contextlib.suppress(asyncpg.InterfaceError):
+                conn.terminate()
+            await self.database.session_pool.release(conn)
 
     def _heard(self, conn: Any, pid: int, channel: str, payload: object) -> None:
         if payload != self._id:
             self.wakeup.wake()
-
-    async def _end(self, conn: Any) -> None:
-        with contextlib.suppress(asyncpg.InterfaceError):
-            conn.terminate()
-        await self.database.session_pool.release(conn)

@@ -4,7 +4,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from msgspec import UNSET, Raw, Struct, UnsetType, field
+from msgspec import UNSET, Raw, Struct, UnsetType, field, structs
 
 from shared.wire import Id, new_id_at, now
 
@@ -39,7 +39,7 @@ class Audience(StrEnum):
 
 
 class Kind(Struct, frozen=True):
-    """A row of the table in shared/events/kinds.py. Calling it makes an event.
+    """A row of the table in shared/events/kinds.py.
 
     `resource` is the `object` of the resource. `scopes`: any of them is enough; none: no scope is needed.
     `thin` names the fields of `data.object` where it is not the whole resource. `example` is how the
@@ -62,38 +62,6 @@ class Kind(Struct, frozen=True):
         """The scope that the documentation names."""
         return self.scopes[0] if self.scopes else None
 
-    def __call__(
-        self,
-        *,
-        studio_id: str,
-        resource: EventResource,
-        data: Data,
-        location_id: str | None = None,
-        previous: Data | UnsetType = UNSET,
-        active: bool | UnsetType = UNSET,
-        audience: Audience | None = None,
-        moved_to: str | None = None,
-        request_id: str | None = None,
-        traceparent: str | None = None,
-        created_at: datetime | None = None,
-    ) -> "Event":
-        at = created_at or now()
-        return Event(
-            kind=self,
-            id=new_id_at(at),
-            studio_id=studio_id,
-            location_id=location_id,
-            resource=resource,
-            data=data,
-            previous=previous,
-            active=active,
-            audience=audience,
-            moved_to=moved_to,
-            request_id=request_id,
-            traceparent=traceparent,
-            created_at=at,
-        )
-
 
 class Event(Struct, kw_only=True, frozen=True):
     """`data` is the resource as its GET shows it, a struct or ready JSON; `previous` its fields before.
@@ -113,8 +81,12 @@ class Event(Struct, kw_only=True, frozen=True):
     moved_to: str | None = None
     request_id: str | None = None
     traceparent: str | None = None
-    id: str
-    created_at: datetime
+    id: str = ""
+    created_at: datetime = field(default_factory=now)
+
+    def __post_init__(self) -> None:
+        if not self.id:
+            structs.force_setattr(self, "id", new_id_at(self.created_at))
 
     @property
     def type(self) -> str:

@@ -134,16 +134,14 @@ class FloorBound:
     def __init__(self) -> None:
         self.bound = 0
         self._last_id = 0
-        self._awaited: tuple[int, int] | None = None
+        self._awaited = (0, 0)
 
     async def refresh(self, conn: Connection) -> int:
         """The bound. It holds for statements that start after this one. 0 if a restore has set ids back."""
         row = await conn.fetchrow(POSITION)
         assert row is not None
         if row["last_id"] < self._last_id:
-            self.bound, self._awaited = 0, None
-        elif self._awaited is None:
-            self._awaited = (self._last_id, row["next_transaction"])
+            self.bound, self._awaited = 0, (0, 0)
         elif row["oldest_running"] >= self._awaited[1]:
             self.bound = self._awaited[0]
             self._awaited = (self._last_id, row["next_transaction"])

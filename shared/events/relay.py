@@ -93,7 +93,10 @@ class Relay:
         """Sends what is waiting, as far as the window allows. True if there may be more."""
         await self._commits.listen()
         link = await self._connected()
-        self._hold(await self.leases.renew())
+        held = await self.leases.renew()
+        self._sessions = {
+            number: self._sessions.get(number) or Session(number, self._reply_seconds) for number in held
+        }
         await self._commits.wake_others(unless=self.leases.all_held)
         if not self._sessions:
             return False
@@ -163,12 +166,6 @@ class Relay:
         for session in self._sessions.values():
             session.start()
         return self._link
-
-    def _hold(self, partitions: frozenset[int]) -> None:
-        for lost in self._sessions.keys() - partitions:
-            del self._sessions[lost]
-        for gained in partitions - self._sessions.keys():
-            self._sessions[gained] = Session(gained, self._reply_seconds)
 
     async def _read(self, conn: Connection) -> tuple[list[Batch], bool]:
         """What to send next, and whether there may be more for which there is room."""

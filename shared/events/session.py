@@ -46,8 +46,8 @@ class Session:
     def start_over(self) -> None:
         """A new session at once; the next ones after longer and longer pauses, until something is stored."""
         self.start()
-        pause = 0.1 * 2 ** min(self.restarts, 6) if self.restarts else 0.0
-        self.may_send_at = time.monotonic() + pause
+        if self.restarts:
+            self.may_send_at = time.monotonic() + 0.1 * 2 ** min(self.restarts, 6)
         self.restarts += 1
 
     def limits(self) -> list[tuple[Stream, int]]:

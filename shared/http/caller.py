@@ -14,6 +14,7 @@ from msgspec import UNSET, Struct, UnsetType
 from shared.errors import Forbidden, Unauthenticated
 from shared.events.event import Data, Event, EventResource, Kind
 from shared.observability.tracing import valid_traceparent
+from shared.wire import now
 
 # Who may do what in the operators' API. A higher role may do what a lower one may.
 Role = Literal["staff", "manager", "operator"]
@@ -75,7 +76,8 @@ class Caller(Struct, frozen=True, kw_only=True, omit_defaults=True):
         at: datetime | None = None,
     ) -> Event:
         """An event of what this caller has done."""
-        return kind(
+        return Event(
+            kind=kind,
             studio_id=self.studio_id,
             location_id=location_id,
             resource=EventResource(kind.resource, resource_id, version),
@@ -83,7 +85,7 @@ class Caller(Struct, frozen=True, kw_only=True, omit_defaults=True):
             previous=previous,
             request_id=self.request_id or None,
             traceparent=self.traceparent,
-            created_at=at,
+            created_at=at or now(),
         )
 
     def may_see(self, location_id: str | None) -> bool:

@@ -22,9 +22,10 @@ from shared.http.body_problems import (
     with_whole_numbers,
 )
 from shared.http.json_limits import MAX_DEPTH, nul_problems, refuse_depth, unreadable_values
-from shared.wire import is_id
+from shared.wire import Query, is_id
 
 T = TypeVar("T")
+Q = TypeVar("Q", bound=Query)
 MAX_PARAMETERS = 100
 MAX_CACHED_QUERY = 256
 MAX_READ_LENIENTLY = 32 * 1024
@@ -111,15 +112,15 @@ def _broken(problem: Exception) -> Problem:
     return Problem(BODY, f"The body is not valid JSON: {problem}", "json_invalid")
 
 
-def decode_query(kind: type[T], raw: bytes) -> T:
+def decode_query(kind: type[Q], raw: bytes) -> Q:
     """Short queries are cached, because partners repeat them: decoding was a fifth of a list's own work."""
     if len(raw) > MAX_CACHED_QUERY:
         return _decode(kind, raw)
-    query: T = _decode_cached(kind, raw)
+    query: Q = _decode_cached(kind, raw)
     return query
 
 
-def _decode(kind: type[T], raw: bytes) -> T:
+def _decode(kind: type[Q], raw: bytes) -> Q:
     try:
         text = raw.decode("ascii")
         if text.count("&") >= MAX_PARAMETERS:
@@ -131,11 +132,14 @@ def _decode(kind: type[T], raw: bytes) -> T:
     # The plus sign of an offset arrives as a space if it was not percent-encoded.
     values = {name: _SPACE_OFFSET.sub(r"\1+\2", value) for name, value in values.items()}
     problems = nul_problems(values, ("query",)) if "%00" in text else []
+    given = _typed(kind, values)
     try:
-        query = msgspec.convert(_typed(kind, values), kind)
+        query = msgspec.convert(given, kind)
     except msgspec.ValidationError as problem:
-        found = all_problems(kind, _typed(kind, values), ("query",)) or [problem_at(problem, ("query",))]
-        raise Invalid(problems + not_yet_reported(found, problems)) from None
+        found = all_problems(kind, given, ("query",)) or [problem_at(problem, ("query",))]
+        problems += not_yet_reported(found, problems)
+    conflicts = [Problem(("query", name), text, "value_error") for name, text in kind.conflicts(given)]
+    problems += not_yet_reported(conflicts, problems)
     if problems:
         raise Invalid(problems)
     return lower_ids(query)

@@ -177,6 +177,12 @@ async def test_events_that_are_not_kept_any_more_are_told(system: System, partne
         assert (gone.status, gone.code) == (410, "events_expired")
         assert gone.json()["error"]["type"] == "not_found"
         assert gone.json()["error"]["details"] == {"oldest_sequence": 3}
+    events = (await system.anyone.get("/openapi.json")).json()["paths"]["/events"]["get"]
+    examples = events["responses"]["410"]["content"]["application/json"]["examples"]
+    [example] = [one["value"] for one in examples.values()]
+    assert example["error"]["details"].keys() == {"oldest_sequence"}, "the document shows it as it is"
+    changes = {name: example["error"][name] for name in ("details", "request_id")}
+    assert example == {"error": gone.json()["error"] | changes}
     page = (await partner.get("/events", after_sequence=2)).json()
     assert [event["sequence"] for event in page["data"]] == [3] and page["oldest_sequence"] == 3
     left = (await partner.get(f"/webhook-endpoints/{endpoint['id']}/deliveries")).json()["data"]

@@ -23,7 +23,7 @@ from shared.background import Wakeup
 from shared.db.database import Database
 from shared.events.bus.memory import MemoryBus
 from shared.events.envelope import Envelope, read_envelope, render
-from shared.events.event import EventResource
+from shared.events.event import Event, EventResource
 from shared.events.kinds import BookingCreated, LeadCreated, MemberCreated
 from shared.http.caller import Caller
 from shared.wire import new_id, now
@@ -64,7 +64,8 @@ def envelopes_of_day(day: datetime, studio_ids: Sequence[str], count: int) -> li
         created_at = day + timedelta(days=1) * number / count
         for studio_id in studio_ids:
             resource = EventResource("booking", new_id(), 1)
-            event = KINDS[number % len(KINDS)](
+            event = Event(
+                kind=KINDS[number % len(KINDS)],
                 studio_id=studio_id,
                 resource=resource,
                 data={"id": resource.id, "note": "x" * 300},

@@ -8,7 +8,7 @@ import aiohttp
 from msgspec import Struct
 
 from shared.db.database import Database
-from shared.events.event import EventResource
+from shared.events.event import Event, EventResource
 from shared.events.kinds import BookingCreated
 from shared.events.outbox import add_events
 from shared.wire import new_id
@@ -52,7 +52,12 @@ class _Writer:
 
     async def write(self, studios: Sequence[str]) -> None:
         events = [
-            BookingCreated(studio_id=studio, resource=EventResource("booking", new_id(), 1), data={"n": 1})
+            Event(
+                kind=BookingCreated,
+                studio_id=studio,
+                resource=EventResource("booking", new_id(), 1),
+                data={"n": 1},
+            )
             for studio in studios
         ]
         async with self._db.transaction() as conn:

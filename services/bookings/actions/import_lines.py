@@ -101,7 +101,8 @@ def _class_events(before: Snapshots, after: Snapshots) -> list[Event]:
             continue
         kind = kinds.ClassFull if _is_full(now) else kinds.ClassReopened
         result.append(
-            kind(
+            Event(
+                kind=kind,
                 studio_id=key[0],
                 location_id=now.location_id,
                 resource=EventResource("class", key[1], now.version),
@@ -158,7 +159,8 @@ def _booking_status(old: Booking, now: Booking) -> Kind | None:
 def _renamed(before: Snapshots, after: Snapshots) -> list[Event]:
     """For the former id of an entry that its own line has named: `{id, object}`. A GET returns 404."""
     return [
-        kinds.WaitlistUpdated(
+        Event(
+            kind=kinds.WaitlistUpdated,
             studio_id=studio_id,
             location_id=old.location_id,
             resource=EventResource("waitlist", entry_id, old.version + 1),

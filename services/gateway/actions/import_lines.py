@@ -4,9 +4,7 @@ Several services store a studio, so the gateway validates the whole line before 
 """
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Final
-from zoneinfo import available_timezones
 
 import msgspec
 from msgspec import Struct
@@ -15,6 +13,7 @@ from services.gateway.errors import SlugTaken
 from services.gateway.store import studios
 from services.gateway.wire.studio import StudioLine
 from shared.db.database import Database
+from shared.db.timezones import zone_problem
 from shared.transfer.lines import ImportLine, Rejected, decode_line
 from shared.wire import is_id
 
@@ -72,10 +71,6 @@ def read_import_line(number: int, text: bytes, studio: str | None) -> tuple[str,
     return head.object, ImportLine(number, owner.lower(), msgspec.Raw(text))
 
 
-# Read once: it takes 12 ms, and every line asks.
-_timezones = cache(available_timezones)
-
-
 async def validate_studios(
     db: Database, lines: Sequence[ImportLine], refused: dict[int, Rejected]
 ) -> dict[int, StudioLine]:
@@ -105,8 +100,8 @@ async def save_studio(db: Database, studio: StudioLine) -> str | None:
 
 
 async def _refusal(db: Database, studio: StudioLine) -> str | None:
-    if studio.timezone is not None and studio.timezone not in _timezones():
-        return f"timezone {studio.timezone!r} is not an IANA time zone."
+    if reason := zone_problem(studio.timezone):
+        return reason
     fee = studio.late_fee_amount
     if fee is not None and not (fee.is_finite() and 0 <= fee < 10**10):
         return f"late_fee_amount {fee} is not valid."

@@ -144,6 +144,10 @@ class PartnerApi:
         except Exception as problem:
             with structlog.contextvars.bound_contextvars(request_id=request.id):
                 response = _as_forwarded(response_for(problem, request.id))
+        if response is None:  # The client has no status, so none is counted or logged.
+            if request.span is not None:
+                request.span.end()
+            return
         await self._send(send, request, response)
         seconds = time.perf_counter() - started
         self._metrics[request.route].observe(response.status, seconds - request.waited)
@@ -175,8 +179,8 @@ class PartnerApi:
         status, trace = response.status, request.traceparent
         log_response(GATEWAY, request.method, route, status, seconds, request.id, caller, trace)
 
-    async def _response(self, request: PartnerRequest) -> UpstreamResponse:
-        """The order of checks is the contract's: 401, 429, 403, then what the owner finds."""
+    async def _response(self, request: PartnerRequest) -> UpstreamResponse | None:
+        """In the contract's order: 401, 429, 403, then what the owner finds. None if the client hung up."""
         key = request.key = await self._authenticate(request)
         now = time.monotonic()
         bucket = request.bucket = self._limits.of(key.caller.client_id, key.rate, key.burst, now)
@@ -200,7 +204,7 @@ class PartnerApi:
 
     async def _wait(
         self, request: PartnerRequest, route: PartnerRoute, key: CachedKey, seconds: float
-    ) -> UpstreamResponse:
+    ) -> UpstreamResponse | None:
         """Once this process is being stopped, what there is now. Meanwhile the key may have ended."""
         stopping: Stopping | None = request.scope.get(STOPPING)
         began = time.perf_counter()
@@ -219,9 +223,9 @@ class PartnerApi:
             query = without_wait(request.scope["query_string"])
             request.target = request.path[len(PREFIX) :] + b"?" + query
             response = await forward()
-        request.key = await self._authenticate(request)
-        # Nobody reads it if the client has hung up.
-        return response or UpstreamResponse(204, [], b"")
+        if response is not None:
+            request.key = await self._authenticate(request)
+        return response
 
     async def _authenticate(self, request: PartnerRequest) -> CachedKey:
         text = request.headers.get(KEY_HEADER)

@@ -27,7 +27,7 @@ from services.webhooks.wire.events import render_logged
 from shared.db.database import Connection
 from shared.errors import Unavailable
 from shared.events.anonymize import without_person
-from shared.events.bus import Message, Poison, groups_for
+from shared.events.bus import NEW_MEMBERS, Message, Poison
 from shared.events.envelope import Envelope, read_envelope
 from shared.events.kinds import KINDS
 from shared.events.outbox import OutboxRow, add_rows, partition_of
@@ -112,7 +112,9 @@ async def _log_first(
             await fan_outs.begin(conn, events[0], left)
             beginning.unfinished.append(events[0].studio_id)
         new = [copies[event.id] for event in events if not event.erased]
-        passed_on = [outbox_row(message, envelope) for message, envelope in new if groups_for(envelope.type)]
+        passed_on = [
+            outbox_row(message, envelope) for message, envelope in new if envelope.type in NEW_MEMBERS.topics
+        ]
         await add_rows(conn, passed_on)
     service.followers.logged(event.studio_id for event in events)
     if made.claimed:

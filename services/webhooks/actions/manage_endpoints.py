@@ -25,7 +25,7 @@ from services.webhooks.wire.endpoints import (
 from shared.db.database import Connection
 from shared.errors import InsufficientScope, NotFound, Problem
 from shared.events.envelope import read_envelope, render
-from shared.events.event import EventResource, Kind
+from shared.events.event import Event, EventResource, Kind
 from shared.events.kinds import WebhookEndpointDisabled, WebhookTest
 from shared.http.caller import Caller
 from shared.http.routes import PartialBody
@@ -59,7 +59,8 @@ async def _log(
     conn: Connection, kind: Kind, studio_id: str, stored: StoredEndpoint, version: int, request_id: str
 ) -> StoredEvent:
     """An event about an endpoint, which only its client sees."""
-    event = kind(
+    event = Event(
+        kind=kind,
         studio_id=studio_id,
         resource=EventResource("webhook_endpoint", stored.shown.id, version),
         data=stored.shown,

@@ -15,7 +15,6 @@ from services.webhooks.rules.visibility import kind_of
 from services.webhooks.store import event_log
 from services.webhooks.store.event_log import EventBody, Wanted
 from services.webhooks.wire.events import EventsQuery, FollowQuery
-from shared.errors import Invalid, Problem
 from shared.http.asgi import Receive
 from shared.http.caller import Caller
 from shared.http.pages import fetch_by_size, first_by_size
@@ -78,9 +77,6 @@ async def follow_events(
     service: Webhooks, caller: Caller, query: FollowQuery, receive: Receive, stopping: Stopping | None
 ) -> Events:
     """Waits for the next event if there is none, until the caller hangs up or the process is stopped."""
-    if query.wait and (query.after_sequence is None or query.cursor is not None or query.order == "desc"):
-        text = "Wait with `after_sequence`, and without `cursor` or `order=desc`."
-        raise Invalid([Problem(("query", "wait"), text, "value_error")])
     ends = time.monotonic() + query.wait
     start = query.after_sequence or 0
     followed = service.followers.has_nothing_after(caller.studio_id, query.after_sequence)

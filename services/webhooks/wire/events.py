@@ -87,6 +87,12 @@ class FollowQuery(EventsQuery, frozen=True, kw_only=True):
         ),
     ] = 0
 
+    @classmethod
+    def conflicts(cls, given: dict[str, Any]) -> list[tuple[str, str]]:
+        follows = "after_sequence" in given and "cursor" not in given and given.get("order") != "desc"
+        text = "Wait with `after_sequence`, and without `cursor` or `order=desc`."
+        return [("wait", text)] if given.get("wait", 0) != 0 and not follows else []
+
 
 class Position(Struct):
     last_sequence: int

@@ -15,10 +15,10 @@ from typing import Protocol
 import msgspec
 from msgspec import Struct
 
-from shared.events.bus.topology import EVENT_LOG, NEW_MEMBERS, QUEUES, Queue, groups_for
+from shared.events.bus.topology import EVENT_LOG, NEW_MEMBERS, QUEUES, Queue
 
 # Of topology.py, for importers of this module.
-__all__ = ["EVENT_LOG", "NEW_MEMBERS", "QUEUES", "Queue", "groups_for"]
+__all__ = ["EVENT_LOG", "NEW_MEMBERS", "QUEUES", "Queue"]
 
 
 class BusError(Exception):

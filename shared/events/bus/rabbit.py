@@ -59,8 +59,7 @@ class RabbitBus:
             await link.close()
             if isinstance(problem, broker.Misconfigured):
                 self._misconfigured = str(problem)
-                raise
-            if isinstance(problem, BROKER_PROBLEMS):
+            elif isinstance(problem, BROKER_PROBLEMS):
                 raise BusError(f"not connected: {problem or type(problem).__name__}") from problem
             raise
         self._misconfigured = None
@@ -69,9 +68,8 @@ class RabbitBus:
     async def subscribe(
         self, queue: Queue, handler: Handler, *, ready: Ready, park: Park | None = None
     ) -> None:
-        consumer = Consumer(self.url, Intake(queue, handler, park), ready, declares=declares(self.service))
-        self._consumers[queue.name] = consumer
-        consumer.start()
+        intake = Intake(queue, handler, park)
+        self._consumers[queue.name] = Consumer(self.url, intake, ready, declares=declares(self.service))
 
     def assign(self, queue: Queue, partitions: frozenset[int]) -> None:
         self._consumers[queue.name].assign(partitions)
@@ -111,7 +109,6 @@ class RabbitLink:
         self._connection: AbstractConnection | None = None
         self._channel: AbstractChannel | None = None
         self._underlay: Any = None
-        self._replies = ""
         self._inbox: Any = None
         self._failed = False
         self._publishing: set[asyncio.Task[None]] = set()
@@ -127,9 +124,9 @@ class RabbitLink:
         )
         await broker.refuse_old_broker(channel)
         await (broker.declare_all(channel) if self._declares else broker.expect(channel, self._queue, 0))
-        self._replies = f"{service}.replies.{new_id()}"
-        self._inbox = await channel.declare_queue(self._replies, exclusive=True, auto_delete=True)
-        await self._inbox.bind(self._queue.replies, routing_key=self._replies)
+        name = f"{service}.replies.{new_id()}"
+        self._inbox = await channel.declare_queue(name, exclusive=True, auto_delete=True)
+        await self._inbox.bind(self._queue.replies, routing_key=name)
         await self._inbox.consume(self._replied, no_ack=True)
         self._underlay = await channel.get_underlay_channel()
 
@@ -138,7 +135,7 @@ class RabbitLink:
             raise BusError("the connection was closed")
         if again:
             # Somebody may have deleted the exchange, and our binding with it.
-            await self._inbox.bind(self._queue.replies, routing_key=self._replies, timeout=CONFIRM_TIMEOUT)
+            await self._inbox.bind(self._queue.replies, routing_key=self._inbox.name, timeout=CONFIRM_TIMEOUT)
         # Tasks start, and so publish, in the order in which they are made.
         task = asyncio.create_task(self._publish(batch))
         self._publishing.add(task)
@@ -152,7 +149,7 @@ class RabbitLink:
                     encode_message(batch),
                     exchange=self._queue.exchange,
                     routing_key=key,
-                    properties=commands.Basic.Properties(delivery_mode=2, reply_to=self._replies),
+                    properties=commands.Basic.Properties(delivery_mode=2, reply_to=self._inbox.name),
                     mandatory=True,
                     wait=False,
                 )

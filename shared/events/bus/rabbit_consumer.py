@@ -48,10 +48,7 @@ class Consumer:
         self._failures: dict[int, str] = {}
         self._trouble: str | None = "not connected yet"
         self._lost_at: float | None = time.monotonic()
-        self._task: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """In the background: the broker may start later."""
+        # In the background: the broker may start later.
         self._task = asyncio.create_task(self._run(), name=f"bus:{self.queue.name}")
 
     def assign(self, partitions: frozenset[int]) -> None:
@@ -60,11 +57,10 @@ class Consumer:
             self._reassigned.set()
 
     async def stop(self) -> None:
-        if self._task is not None:
-            await end_tasks([self._task])
+        await end_tasks([self._task])
 
     def problem(self) -> str | None:
-        if self._task is not None and self._task.done():
+        if self._task.done():
             return f"the consumer of {self.queue.name} has ended"
         if self._trouble:
             return f"the consumer of {self.queue.name} is {self._trouble}"

@@ -13,7 +13,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from shared.events.outbox import PARTITIONS
 
@@ -65,11 +65,6 @@ QUEUE_ARGUMENTS: dict[str, Any] = {
     "x-overflow": "reject-publish",
     "x-single-active-consumer": True,
 }
-
-
-def groups_for(topic: str) -> list[Queue]:
-    """The groups to which the event log forwards an event."""
-    return [queue for queue in QUEUES if topic in queue.topics]
 
 
 def declares(service: str) -> bool:
@@ -141,9 +136,7 @@ def definitions(passwords: Mapping[str, str], *, vhost: str = "/") -> Any:
             {
                 "user": broker_user(service),
                 "vhost": vhost,
-                "configure": allowed.configure,
-                "write": allowed.write,
-                "read": allowed.read,
+                **structs.asdict(allowed),
             }
             for service, allowed in PERMISSIONS.items()
         ],

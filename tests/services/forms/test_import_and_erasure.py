@@ -5,7 +5,7 @@ from typing import Any
 
 from shared.events.bus import NEW_MEMBERS, Message
 from shared.events.envelope import render
-from shared.events.event import EventResource
+from shared.events.event import Event, EventResource
 from shared.events.kinds import MemberCreated
 from shared.wire import new_id
 from tests.harness.send_events import send_events
@@ -14,7 +14,8 @@ from tests.services.forms.studio_client import StudioClient, field
 
 def member_created(studio: StudioClient, email: str | None) -> Message:
     member_id = new_id()
-    event = MemberCreated(
+    event = Event(
+        kind=MemberCreated,
         studio_id=studio.id,
         resource=EventResource("member", member_id, 1),
         data={"id": member_id, "object": "member", "email": email, "first_name": "Ann"},
@@ -130,7 +131,8 @@ async def test_members_without_a_lead_or_an_email_cause_no_event(studio: StudioC
 
 async def test_a_member_who_was_erased_meanwhile_is_taken_and_converts_nobody(studio: StudioClient) -> None:
     """The event shows only ids by then. An erased address is no address, and no reason to refuse."""
-    event = MemberCreated(
+    event = Event(
+        kind=MemberCreated,
         studio_id=studio.id,
         resource=EventResource("member", member_id := new_id(), 1),
         data={"id": member_id, "object": "member"},

@@ -130,6 +130,31 @@ async def test_a_rejected_studio_line_changes_nothing_anywhere(system: System, p
         assert [(await system.operator.get(path)).body, (await partner.get("/studio")).body] == before, fault
 
 
+@pytest.mark.parametrize(
+    "name", ["Factory", "localtime", "posixrules", "posix/UTC", "right/UTC", "Mars/Base", "utc", "", "../UTC"]
+)
+async def test_a_time_zone_is_a_place_s(system: System, name: str) -> None:
+    """Some machines keep other names beside the zones. What they mean is not the same everywhere."""
+    wanted = {"name": "Here", "slug": f"s-{new_id()[:8]}", "timezone": name}
+    refused = await system.operator.post("/studios", wanted)
+    assert (refused.status, refused.code) == (422, "validation_failed")
+    assert repr(name) in refused.json()["error"]["message"]
+    lines = [{"object": "studio", "id": system.studio_id} | wanted, import_lines.location(timezone=name)]
+    report = await system.try_import(ndjson(*lines))
+    assert [row["reason"] for row in report["rejected"]] == [
+        f"timezone {name!r} is not an IANA time zone."
+    ] * 2
+
+
+@pytest.mark.parametrize("name", ["UTC", "US/Central", "Etc/GMT+5", "EST5EDT", "America/Argentina/Ushuaia"])
+async def test_a_link_is_a_time_zone_too(system: System, name: str) -> None:
+    """It is kept as it was written."""
+    made = await system.operator.create("/studios", {"name": "N", "slug": f"s-{new_id()}", "timezone": name})
+    assert made["timezone"] == name
+    report = await system.try_import(ndjson(import_lines.location(timezone=name)))
+    assert report["rejected"] == []
+
+
 async def test_a_file_may_bring_its_own_studio(system: System) -> None:
     """Its lines may name the studio by the slug that its first line gives it, and may come in any order.
 

@@ -19,6 +19,7 @@ from tests.harness.console import session_of, with_session
 from tests.harness.database_layout import opened_database
 from tests.harness.databases import connected
 from tests.harness.http import Client
+from tests.harness.raw_http import connect, request
 from tests.harness.system import System
 from tests.services.cli.test_studioctl import studioctl
 from tests.services.cli.test_studioctl_on_a_terminal import screen
@@ -58,6 +59,21 @@ async def test_waiting_for_an_event_is_not_slowness(system: System) -> None:
     assert time.monotonic() - began > 1.5, "control: it did wait"
     rows = await logged(client, 2, route="/events")
     assert all(row["duration_ms"] < 1000 for row in rows)
+
+
+async def test_a_request_that_nobody_waits_for_any_more_was_not_answered(system: System) -> None:
+    """A client that hangs up before there is an event got no status. So the log has none to show."""
+    key, request_id = await system.key(client="Impatient"), f"gone-{new_id()}"
+    client = system.partner(key)
+    gone = await connect(system.running.partner_url)
+    path = "/partner/v1/events?after_sequence=0&wait=2"
+    await gone.write(request("GET", path, X_Service_Key=key, X_Request_Id=request_id))
+    await asyncio.sleep(0.5)
+    gone.close()
+    # When this one ends, the other would have ended, too.
+    later = await client.get("/events", after_sequence=0, wait=4)
+    await logged(client, 1, request_id=later.headers["X-Request-Id"])
+    assert (await client.get("/requests", request_id=request_id)).json()["data"] == []
 
 
 async def test_requests_page_backwards_in_time_and_by_status(system: System) -> None:

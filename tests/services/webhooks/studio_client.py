@@ -96,7 +96,7 @@ class StudioClient:
             "resource": resource,
             "data": {"id": resource.id},
         }
-        return kind(**(known | fields))
+        return Event(kind=kind, **(known | fields))
 
     async def publish(self, *events: Event) -> None:
         await send_events(self.bus, [message_of(event) for event in events])

@@ -143,6 +143,28 @@ async def test_catching_up_by_sequence_and_by_cursor_sees_every_event_once(clien
     assert (await client.call("GET", "/events", after_sequence=2**62 + 1)).status == 422
 
 
+@pytest.mark.parametrize(
+    ("query", "wrong"),
+    [
+        ({"wait": 5}, ["wait"]),
+        ({"wait": 5, "after_sequence": 0, "cursor": "any"}, ["wait"]),
+        ({"wait": 5, "after_sequence": 0, "order": "desc", "limit": 0}, ["limit", "wait"]),
+        ({"wait": 5, "limit": 201, "type": "no.such"}, ["limit", "type", "wait"]),
+        ({"wait": 26, "limit": 0}, ["limit", "wait"]),
+        ({"wait": "long", "cursor": "any"}, ["wait"]),
+        ({"wait": 5, "after_sequence": -1}, ["after_sequence"]),
+        ({"wait": 0, "limit": 0}, ["limit"]),
+    ],
+)
+async def test_a_wrong_wait_is_listed_with_everything_else_that_is_wrong(
+    client: StudioClient, query: dict[str, Any], wrong: list[str]
+) -> None:
+    """Whether its number is wrong, or it does not go with the other parameters."""
+    refused = await client.call("GET", "/events", **query)
+    assert refused.status == 422
+    assert sorted(problem["loc"][1] for problem in refused.json()["detail"]) == wrong
+
+
 async def test_the_log_shows_what_the_key_may_see(client: StudioClient) -> None:
     """Filtered by scope, location and kind. An event hidden in the list is 404 by id."""
     here, there = new_id(), new_id()

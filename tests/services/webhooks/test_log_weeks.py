@@ -45,7 +45,9 @@ async def partitions(service: Webhooks, table: str) -> list[str]:
 def event_of(studio_id: str, *, days_ago: float = 0.0) -> Event:
     resource = EventResource("booking", new_id(), 1)
     at = now() - timedelta(days=days_ago)
-    return BookingCreated(studio_id=studio_id, resource=resource, data={"id": resource.id}, created_at=at)
+    return Event(
+        kind=BookingCreated, studio_id=studio_id, resource=resource, data={"id": resource.id}, created_at=at
+    )
 
 
 async def stored(service: Webhooks, *events: Event) -> int:

@@ -18,7 +18,8 @@ STUDIO = new_id()
 
 
 def event(resource_id: str, version: int, studio_id: str = STUDIO) -> Event:
-    return BookingCreated(
+    return Event(
+        kind=BookingCreated,
         studio_id=studio_id,
         resource=EventResource("booking", resource_id, version),
         data={"version": version},
