@@ -138,6 +138,10 @@ async def test_an_endpoint_is_made_with_chosen_types_and_tested_in_one_sheet(
         await sheet.get_by_label("booking.checked_in").check()
         await sheet.get_by_role("button", name="Create").click()
         secret = await sheet.locator(".secret code").inner_text()
+        for language in ("Python", "Node", "Go"):
+            await sheet.get_by_role("button", name=language, exact=True).click()
+            await expect(sheet.locator("pre.code").first).to_contain_text(f'"{secret}"')
+            assert "WEBHOOK_SECRET" not in await sheet.locator("pre.code").first.inner_text()
         assert secret.startswith("whsec_")
         await expect(sheet.locator("pre")).to_contain_text(secret)
         await page.keyboard.press("Escape")

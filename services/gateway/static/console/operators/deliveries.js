@@ -8,10 +8,9 @@ import { poll } from "../ui/live.js";
 import { dot, pill } from "../ui/marks.js";
 import { go, href, withQuery } from "../ui/route.js";
 import { relative } from "../ui/time.js";
-import { timeline } from "../ui/timeline.js";
 import { failed, toast } from "../ui/toast.js";
 import { errorText, healthFigures, healthWord, pausedPill, readHealth } from "../partner/endpoints.js";
-import { attemptBoxes, attemptSteps, TRIES } from "../partner/attempts.js";
+import { attemptBoxes, timeline, TRIES } from "../partner/attempts.js";
 import { outcomeOf } from "../partner/outcomes.js";
 import { openRecovery } from "../partner/recovery.js";
 import { sentence, whereOf } from "../partner/sentences.js";
@@ -117,7 +116,7 @@ class Deliveries extends Piece {
         ["Endpoint", html`${nameOf(endpoint)} <span class="soft mono">${endpoint ? whereOf(endpoint.url) : ""}</span>`],
         ["Event", html`<code>${row.event_type}</code>${event ? ` #${event.sequence}` : ""} ${copyChip(row.event_id, "event's id")}`],
         ["Number", row.sequence]])}
-      <h2 class="over-line">Attempts</h2>${timeline("Attempts", attemptSteps(row, this.route))}
+      <h2 class="over-line">Attempts</h2>${timeline(row, this.route)}
       ${attemptBoxes(row, this.route, endpoint?.url, event)}`;
   }
   render() {

@@ -9,9 +9,8 @@ import { poll } from "../ui/live.js";
 import { dot, pill } from "../ui/marks.js";
 import { go, href, withQuery } from "../ui/route.js";
 import { relative } from "../ui/time.js";
-import { timeline } from "../ui/timeline.js";
 import { failed, toast } from "../ui/toast.js";
-import { attemptBoxes, attemptSteps, chosenAttempt, curlOf, TRIES } from "./attempts.js";
+import { attemptBoxes, chosenAttempt, curlOf, timeline, TRIES } from "./attempts.js";
 import { endpointActs, endpointMenu, errorText, healthFigures, healthWord, pausedPill, readHealth } from "./endpoints.js";
 import { outcomeOf } from "./outcomes.js";
 import { openRecovery } from "./recovery.js";
@@ -159,7 +158,7 @@ class Deliveries extends Piece {
           @click=${() => this.retryOne(row)}>${busy ? "Sending…" : row.status === "succeeded" ? "Send again" : "Retry now"}</button>` : nothing}
         ${event ? html`<button class="btn" @click=${curl}>Copy as curl</button><a class="btn" href=${eventPage}>Event</a>` : nothing}
         ${cause ? html`<a class="btn" href=${request}>Request</a>` : nothing}</p>
-      <h2 class="over-line">Attempts</h2>${timeline("Attempts", attemptSteps(row, this.route))}
+      <h2 class="over-line">Attempts</h2>${timeline(row, this.route)}
       ${attemptBoxes(row, this.route, endpoint.url, event, this.recoverHint())}`;
   }
   render() {

@@ -15,7 +15,7 @@ export const queryOf = (query) => {
   const given = Object.entries(query || {}).filter(([, value]) => value !== undefined && value !== null && value !== "");
   return given.length ? `?${new URLSearchParams(given)}` : "";
 };
-const quote = (text) => `'${String(text).replaceAll("'", "'\\''")}'`;
+export const quote = (text) => `'${String(text).replaceAll("'", "'\\''")}'`;
 
 export class Api {
   // `credential` is the header that a program would send instead of the cookie.
