@@ -1,7 +1,6 @@
 // A walk-in: find the member or type a new one, see what they pay with, book and check in.
-import { html, nothing } from "../vendor/lit.js";
 import { openDialog } from "../ui/dialog.js";
-import { problem, skeleton } from "../ui/element.js";
+import { html, nothing, problem, skeleton } from "../ui/element.js";
 import { choice, field } from "../ui/filter-bar.js";
 import { avatar, counted, icon, pill } from "../ui/marks.js";
 import { clock } from "../ui/time.js";
@@ -18,7 +17,7 @@ export class MemberSearch {
     if (this.text.length < 2) { this.found = null; return this.redraw(); }
     setTimeout(async () => {
       if (turn !== this.turn) return;
-      try { const page = await this.app.api.get("/members", { q: this.text, limit: 8 }, { quiet: true }); if (turn === this.turn) this.found = page.data; } catch (error) { if (turn === this.turn) this.error = error; }
+      try { const page = await this.app.api.get("/members", { q: this.text, limit: 8 }); if (turn === this.turn) this.found = page.data; } catch (error) { if (turn === this.turn) this.error = error; }
       if (turn === this.turn) this.redraw();
     }, 90);
     this.redraw();
@@ -33,7 +32,7 @@ export function openWalkIn(app, row, done) {
   let member = null, fresh = null, spots = [], spot = "", error = null, busy = false;
   const search = new MemberSearch(app, () => dialog.redraw());
   const full = row.available_count <= 0;
-  if (row.spot_selection_mode && row.spot_selection_mode !== "none") app.api.all(`/classes/${row.id}/spots`, {}, 200, { quiet: true }).then((page) => { spots = page.rows.filter((one) => one.available); if (row.spot_selection_mode === "required") spot = spots[0]?.id || ""; dialog.redraw(); }, () => {});
+  if (row.spot_selection_mode && row.spot_selection_mode !== "none") app.api.all(`/classes/${row.id}/spots`, {}, 200).then((page) => { spots = page.rows.filter((one) => one.available); if (row.spot_selection_mode === "required") spot = spots[0]?.id || ""; dialog.redraw(); }, () => {});
   async function book(more, told) {
     busy = true; error = null; dialog.redraw();
     try {

@@ -1,14 +1,12 @@
 // What people did, as sentences, newest first: of one studio (Activity), or of all (Audit).
-import { html, nothing } from "../vendor/lit.js";
 import { copyChip } from "../ui/copy-chip.js";
 import { facts, split } from "../ui/detail-pane.js";
-import { empty, Piece } from "../ui/element.js";
+import { empty, html, nothing, Piece } from "../ui/element.js";
 import { choice } from "../ui/filter-bar.js";
 import { poll } from "../ui/live.js";
 import { avatar } from "../ui/marks.js";
 import { go, href, withQuery } from "../ui/route.js";
 import { clock, dayWord } from "../ui/time.js";
-import "../ui/data-list.js";
 
 const FAMILIES = [["", "Everything"], ["bookings.", "Bookings"], ["classes.", "Classes"], ["waitlist.", "Waitlist"], ["members.", "Members"], ["memberships.", "Memberships"], ["purchases.", "Purchases"], ["keys.", "Keys"], ["clients.", "Partners"], ["staff-tokens.", "Team"], ["webhook-", "Webhooks"], ["import", "Imports"], ["studios.", "Studios"]];
 // The names of a sentence stand out.
@@ -31,7 +29,7 @@ class Audit extends Piece {
   async load(cursor) {
     const { family = "", actor, studio } = this.route.query;
     for (let round = 0; ; round += 1) {
-      const page = await this.app.root.get("/audit", { order: "desc", limit: 100, cursor, actor, studio: this.own ? this.app.studio.id : studio }, { signal: this.signal, quiet: true });
+      const page = await this.app.root.get("/audit", { order: "desc", limit: 100, cursor, actor, studio: this.own ? this.app.studio.id : studio }, { signal: this.signal });
       for (const row of page.data) this.people.set(row.actor, row.actor_name);
       const data = page.data.filter((row) => row.action.startsWith(family));
       if (data.length || !page.next_cursor || round === 8) { this.requestUpdate(); return { data, next_cursor: page.next_cursor }; }

@@ -1,8 +1,7 @@
 // Deliveries of the studio: what failed or is late, by endpoint with the reason they share; one of them with its attempts.
-import { html, nothing, repeat } from "../vendor/lit.js";
 import { copyChip } from "../ui/copy-chip.js";
 import { facts, split } from "../ui/detail-pane.js";
-import { empty, Load, panel, Piece } from "../ui/element.js";
+import { empty, html, Load, nothing, panel, Piece, repeat } from "../ui/element.js";
 import { chips } from "../ui/filter-bar.js";
 import { poll } from "../ui/live.js";
 import { dot, pill } from "../ui/marks.js";
@@ -34,8 +33,8 @@ class Deliveries extends Piece {
     this.open = new Set();
     this.rows = new Load(this, () => this.read());
     // With the headers of its attempts, and with its event: what the partner sees of it, too.
-    this.one = new Load(this, (id) => this.app.api.get(`/webhook-deliveries/${encodeURIComponent(id)}`, {}, { signal: this.signal, quiet: true }));
-    this.event = new Load(this, (id) => this.app.api.get(`/events/${id}`, {}, { signal: this.signal, quiet: true }));
+    this.one = new Load(this, (id) => this.app.api.get(`/webhook-deliveries/${encodeURIComponent(id)}`, {}, { signal: this.signal }));
+    this.event = new Load(this, (id) => this.app.api.get(`/events/${id}`, {}, { signal: this.signal }));
     this.rows.run();
     const mark = () => JSON.stringify(this.rows.value?.rows.map((row) => [row.id, row.status, row.attempt_count]));
     this.nudge = poll(async () => {
@@ -48,7 +47,7 @@ class Deliveries extends Piece {
   }
   get all() { return this.route.query.show === "all"; }
   async read() {
-    const { api } = this.app, options = { signal: this.signal, quiet: true }, { endpoint } = this.route.query;
+    const { api } = this.app, options = { signal: this.signal }, { endpoint } = this.route.query;
     const ask = (status) => api.get("/webhook-deliveries", { status, order: "desc", endpoint_id: endpoint, limit: MOST }, options);
     const pages = await Promise.all(this.all ? [ask(undefined)] : [ask("pending"), ask("dead")]);
     const rows = pages.flatMap((page) => page.data).sort((a, b) => (a.created_at < b.created_at ? 1 : -1));

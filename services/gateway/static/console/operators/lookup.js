@@ -6,25 +6,24 @@ import { href } from "../ui/route.js";
 import { dayAndTime } from "../ui/time.js";
 import { has } from "../desk/acts.js";
 import { sentence } from "../partner/sentences.js";
-import "../ui/json-tree.js";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export async function lookup(app, text) {
-  const { api, root, manager, studio } = app, quiet = { quiet: true }, one = encodeURIComponent(text), found = [];
+  const { api, root, manager, studio } = app, one = encodeURIComponent(text), found = [];
   const ask = (asked, made) => found.push(asked.then(made, () => null));
   const person = (row) => ({ text: row.name, hint: `member · ${has(row)}`, icon: "person", to: href("members", [row.id]) });
   const classEntry = (row, hint = "class") => ({ text: `${row.title} · ${dayAndTime(row.start_time)}`, hint, icon: "schedule", to: href("today", [row.id]) });
-  if (manager && /^[\w.:-]{6,128}$/.test(text)) ask(root.get("/requests", { request_id: text }, quiet), ({ data: [row] }) => row && { text: `${row.method} ${row.route || ""} → ${row.status}`, hint: `request of ${row.client_name}`, icon: "requests", run: () => openRequest(app, row) });
+  if (manager && /^[\w.:-]{6,128}$/.test(text)) ask(root.get("/requests", { request_id: text }), ({ data: [row] }) => row && { text: `${row.method} ${row.route || ""} → ${row.status}`, hint: `request of ${row.client_name}`, icon: "requests", run: () => openRequest(app, row) });
   if (studio && UUID.test(text)) {
-    ask(api.get(`/members/${one}`, {}, quiet), person);
-    ask(api.get(`/classes/${one}`, {}, quiet), (row) => classEntry(row));
+    ask(api.get(`/members/${one}`), person);
+    ask(api.get(`/classes/${one}`), (row) => classEntry(row));
     if (manager) {
-      ask(api.get(`/webhook-deliveries/${one}`, {}, quiet), (row) => ({ text: `Delivery of ${row.event_type}, ${row.status}`, hint: "delivery", icon: "deliveries", to: href("deliveries", [row.id]) }));
-      ask(api.get(`/events/${one}`, {}, quiet), (row) => ({ text: sentence(row, app.names), hint: row.type, icon: "events", run: () => showEvent(app, row) }));
+      ask(api.get(`/webhook-deliveries/${one}`), (row) => ({ text: `Delivery of ${row.event_type}, ${row.status}`, hint: "delivery", icon: "deliveries", to: href("deliveries", [row.id]) }));
+      ask(api.get(`/events/${one}`), (row) => ({ text: sentence(row, app.names), hint: row.type, icon: "events", run: () => showEvent(app, row) }));
     }
-    ask(api.get(`/bookings/${one}`, {}, quiet).then(async (row) => classEntry(await api.get(`/classes/${row.class_id}`, {}, quiet), `booking, ${row.status}`)), (row) => row);
-  } else if (studio) ask(api.get("/members", { q: text, limit: 6 }, quiet), ({ data }) => data.map(person));
-  if (manager && studio) ask(root.get("/clients", { studio: studio.id }, quiet), ({ data }) => data.filter((row) => row.id === text || row.name.toLowerCase().includes(text.toLowerCase())).slice(0, 4).map((row) => ({ text: row.name, hint: "partner", icon: "partners", to: href("partners", [row.id]) })));
+    ask(api.get(`/bookings/${one}`).then(async (row) => classEntry(await api.get(`/classes/${row.class_id}`), `booking, ${row.status}`)), (row) => row);
+  } else if (studio) ask(api.get("/members", { q: text, limit: 6 }), ({ data }) => data.map(person));
+  if (manager && studio) ask(root.get("/clients", { studio: studio.id }), ({ data }) => data.filter((row) => row.id === text || row.name.toLowerCase().includes(text.toLowerCase())).slice(0, 4).map((row) => ({ text: row.name, hint: "partner", icon: "partners", to: href("partners", [row.id]) })));
   found.push(Promise.resolve(app.studios.filter((row) => row !== studio && row.name.toLowerCase().includes(text.toLowerCase())).slice(0, 4).map((row) => ({ text: row.name, hint: "studio", icon: "studios", run: () => app.choose(row) }))));
   return (await Promise.all(found)).flat().filter(Boolean);
 }

@@ -1,9 +1,8 @@
 // Partners: a card for each client; a client's page with keys, limits, endpoints and requests.
-import { html, nothing } from "../vendor/lit.js";
 import { copyButton, copyChip } from "../ui/copy-chip.js";
 import { facts, tabs } from "../ui/detail-pane.js";
 import { confirm, openDialog } from "../ui/dialog.js";
-import { empty, Load, panel, Piece } from "../ui/element.js";
+import { empty, html, Load, nothing, panel, Piece } from "../ui/element.js";
 import { chips, field, search } from "../ui/filter-bar.js";
 import { poll } from "../ui/live.js";
 import { counted, dot, icon, kindOf, meter, method, pill } from "../ui/marks.js";
@@ -15,8 +14,6 @@ import { adviceFor, meansOf } from "../partner/reference.js";
 import { whereOf } from "../partner/sentences.js";
 import { countsOf } from "../partner/traffic.js";
 import { keySheet, scopeText, showSecret } from "./keys.js";
-import "../ui/charts.js";
-import "../ui/data-list.js";
 
 const LINK = 600000; // a link is good for ten minutes, the session that it opens for longer
 const live = (key) => !key.revoked_at && (!key.expires_at || new Date(key.expires_at) > Date.now());
@@ -73,7 +70,7 @@ class Client extends Piece {
     if (this.wanted !== undefined && this.wanted !== wanted) this.updateComplete.then(() => this.list?.reload());
     Object.assign(this, { shownId: id, wanted });
   }
-  ask(cursor) { const { status, id } = this.route.query; return this.app.root.get("/requests", { client: this.client.id, studio: this.app.studio.id, status_class: status, request_id: id, source: id ? undefined : "key", limit: 50, cursor }, { signal: this.signal, quiet: true }); }
+  ask(cursor) { const { status, id } = this.route.query; return this.app.root.get("/requests", { client: this.client.id, studio: this.app.studio.id, status_class: status, request_id: id, source: id ? undefined : "key", limit: 50, cursor }, { signal: this.signal }); }
   async follow() { return Boolean(this.list?.items && this.client) && this.list.prepend((await this.ask()).data); }
   async rotate(key) {
     if (!await confirm(`Rotate ${key.name}?`, "A second key with the same scopes is issued. The old one works for 24 hours more.", "Rotate", { danger: false })) return;

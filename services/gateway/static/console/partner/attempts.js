@@ -5,7 +5,6 @@ import { withQuery } from "../ui/route.js";
 import { clock, lasting, relative } from "../ui/time.js";
 import { overdue } from "./outcomes.js";
 import { whereOf } from "./sentences.js";
-import "../ui/json-tree.js";
 
 // When a failed delivery is tried again, after the attempt before. The last step is the end.
 const SCHEDULE = [5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400];

@@ -1,8 +1,7 @@
 // A new endpoint or a changed one: address, event types as a tree with scopes, then its secret, a receiver, and a first test.
-import { html, live, nothing } from "../vendor/lit.js";
 import { copyButton } from "../ui/copy-chip.js";
 import { openDialog } from "../ui/dialog.js";
-import { problem } from "../ui/element.js";
+import { html, live, nothing, problem } from "../ui/element.js";
 import { chips, field } from "../ui/filter-bar.js";
 import { icon } from "../ui/marks.js";
 import { go, href } from "../ui/route.js";
@@ -108,7 +107,7 @@ export async function sendTest(app, endpoint, { open = false } = {}) {
     if (open) { toast(`Test event sent to ${endpointName(endpoint)}.`); go(href("webhooks", [endpoint.id, row.id])); return row; }
     for (let round = 0; round < 30 && !row.attempt_count; round += 1) {
       await new Promise((done) => setTimeout(done, 250));
-      row = await app.api.get(`/webhook-deliveries/${row.id}`, {}, { quiet: true });
+      row = await app.api.get(`/webhook-deliveries/${row.id}`);
     }
     return row;
   } catch (error) { toast(error.message, { kind: "bad" }); return { status: "failed", attempts: [] }; }

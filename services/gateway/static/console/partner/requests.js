@@ -1,8 +1,7 @@
 // Requests: what the integration sent, newest first; a request with its explanation and the events that it caused.
-import { html, nothing } from "../vendor/lit.js";
 import { copyButton, copyChip } from "../ui/copy-chip.js";
 import { crumbs, facts, split } from "../ui/detail-pane.js";
-import { empty, Load, panel, Piece } from "../ui/element.js";
+import { empty, html, Load, nothing, panel, Piece } from "../ui/element.js";
 import { chips, choice, search } from "../ui/filter-bar.js";
 import { poll } from "../ui/live.js";
 import { dot, kindOf, method, pill } from "../ui/marks.js";
@@ -11,8 +10,6 @@ import { clock, dayWord, lasting } from "../ui/time.js";
 import { eventRow } from "./events.js";
 import { adviceFor, here, meansOf, reference } from "./reference.js";
 import { SPANS } from "./traffic.js";
-import "../ui/charts.js";
-import "../ui/data-list.js";
 
 const FILTERS = ["status", "route", "error", "source", "from", "to"];
 class Requests extends Piece {
@@ -44,7 +41,7 @@ class Requests extends Piece {
   async load(cursor) {
     const { from } = this.route.query;
     for (let round = 0; ; round += 1) {
-      const page = await this.app.api.get("/requests", { ...this.query, limit: 50, cursor }, { signal: this.signal, quiet: round > 0 });
+      const page = await this.app.api.get("/requests", { ...this.query, limit: 50, cursor }, { signal: this.signal });
       const past = from && page.data.length && page.data.at(-1).at < from;
       const data = page.data.filter((row) => this.fits(row));
       if (data.length || !page.next_cursor || past || round === 8) return { data, next_cursor: past ? null : page.next_cursor };
@@ -53,7 +50,7 @@ class Requests extends Piece {
   }
   async follow() {
     if (!this.list?.items || this.list.error) return false;
-    const page = await this.app.api.get("/requests", { ...this.query, limit: 50 }, { signal: this.signal, quiet: true });
+    const page = await this.app.api.get("/requests", { ...this.query, limit: 50 }, { signal: this.signal });
     const changed = this.list.prepend(page.data.filter((row) => this.fits(row)));
     if (changed) this.traffic.run();
     return changed;
@@ -61,7 +58,7 @@ class Requests extends Piece {
   // A request is in the log a second or two after its response.
   async find(id) {
     for (let round = 0; ; round += 1) {
-      const { data: [row] } = await this.app.api.get("/requests", { request_id: id }, { signal: this.signal, quiet: round > 0 });
+      const { data: [row] } = await this.app.api.get("/requests", { request_id: id }, { signal: this.signal });
       if (row || round === 4) return row || null;
       await new Promise((done) => setTimeout(done, 700));
     }

@@ -1,8 +1,7 @@
 // Schedule: a day by rooms, a week by days, or an agenda; a class opens beside it.
-import { html, nothing } from "../vendor/lit.js";
 import { copy, copyChip } from "../ui/copy-chip.js";
 import { facts } from "../ui/detail-pane.js";
-import { empty, Load, panel, Piece } from "../ui/element.js";
+import { empty, html, Load, nothing, panel, Piece } from "../ui/element.js";
 import { chips } from "../ui/filter-bar.js";
 import { avatar, icon, pill, seats } from "../ui/marks.js";
 import { go, href, withQuery } from "../ui/route.js";

@@ -2,7 +2,7 @@
 export const SPANS = ["1h", "24h", "7d"];
 
 export async function countsOf(api, query, signal) {
-  const counts = await api.get("/requests/counts", query, { signal, quiet: true });
+  const counts = await api.get("/requests/counts", query, { signal });
   const points = counts.data.map((bar) => ({ at: bar.at, values: [bar.status_2xx + bar.status_3xx, bar.status_4xx, bar.status_5xx], p95: bar.p95_ms || 0 }));
   const sums = [0, 1, 2].map((kind) => points.reduce((sum, point) => sum + point.values[kind], 0));
   const most = Math.max(0, ...points.map((point) => point.values[0] + point.values[1] + point.values[2]));
@@ -13,7 +13,7 @@ export class Traffic {
   of(window, signal) { return countsOf(this.app.api, { window, source: "key" }, signal); }
   // The error codes of the last hour, the most frequent first, from the newest refusals.
   async codes(signal) {
-    const pages = await Promise.all(["4xx", "5xx"].map((status_class) => this.app.api.get("/requests", { status_class, source: "key", limit: 200 }, { signal, quiet: true })));
+    const pages = await Promise.all(["4xx", "5xx"].map((status_class) => this.app.api.get("/requests", { status_class, source: "key", limit: 200 }, { signal })));
     const found = new Map();
     for (const row of pages.flatMap((page) => page.data)) {
       if (!row.error_code || new Date(row.at) < Date.now() - 3600000) continue;

@@ -1,12 +1,14 @@
 // <st-shell .app=${app}>: rail, top bar, pages by address, keys, theme and zone. app = { title, brand(), pages, api, follower?, actions?, lookup?, top?, account?, signOut }.
 // A page is { name, group, title, icon, key, badge?(), render(app, route) }; `key` is its letter after `g`.
-import { html, nothing } from "../vendor/lit.js";
 import { openDialog } from "./dialog.js";
-import { Piece } from "./element.js";
+import { html, nothing, Piece } from "./element.js";
 import { icon } from "./marks.js";
 import { openPalette } from "./palette.js";
 import { go, href, read } from "./route.js";
-import { browserZone, relative, setZone, zones } from "./time.js";
+import { relative, setZone, zones } from "./time.js";
+import "./charts.js";
+import "./data-list.js";
+import "./json-tree.js";
 import "./rel-time.js";
 
 const KEYS = [["Ctrl K", "search, or open any pasted id"], ["?", "these keys"], ["/", "the page's search box"], ["↑ ↓", "move in a list"], ["Enter", "open"], ["Esc", "close"], ["← →", "earlier and later, in a calendar"]];

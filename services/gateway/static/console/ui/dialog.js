@@ -1,5 +1,5 @@
 // Dialogs and sheets. openDialog(title, (dialog) => template, { sheet }) draws again on dialog.redraw(); dialog.close() ends it.
-import { html, render } from "../vendor/lit.js";
+import { html, nothing, problem, render } from "./element.js";
 import { icon } from "./marks.js";
 
 export function openDialog(title, body, { sheet = false, wide = false, onclose = () => {} } = {}) {
@@ -18,6 +18,24 @@ export function openDialog(title, body, { sheet = false, wide = false, onclose =
   dialog.redraw();
   dialog.showModal();
   (dialog.querySelector("[data-first]") || dialog.querySelector(".dialog-body input, .dialog-body button"))?.focus();
+  return dialog;
+}
+// A dialog with a form. `send(elements)` does what it is for, and returns what to do once the dialog is closed; a refusal is shown under
+// the fields. `verb` and `ready` are asked at each redraw.
+export function openForm(title, fields, { send, verb, ready = () => true, cancel = false, ...options }) {
+  let error = null, busy = false;
+  const submit = async (event) => {
+    event.preventDefault();
+    busy = true; error = null; dialog.redraw();
+    try {
+      const then = await send(event.target.elements);
+      dialog.close();
+      then?.();
+    } catch (refused) { error = refused; busy = false; dialog.redraw(); }
+  };
+  const dialog = openDialog(title, (box) => html`<form class="stack" @submit=${submit}>${fields(box)}${error ? problem(error) : nothing}
+    <p class="row end">${cancel ? html`<button type="button" class="btn" @click=${() => box.close()}>Cancel</button>` : nothing}
+      <button class="btn main" ?disabled=${busy || !ready()}>${busy && cancel ? "Saving…" : verb()}</button></p></form>`, options);
   return dialog;
 }
 // Asks before something is destroyed, and says what will happen. Resolves to true or false. `typed` must be typed first.
