@@ -1,14 +1,14 @@
 // Today: the classes of the day at the left, the roster of one at the right. A click on a row checks in.
-import { html, nothing, repeat } from "../vendor/lit.js";
 import { redrawShell } from "../ui/app-shell.js";
 import { confirm, menu, openDialog } from "../ui/dialog.js";
-import { empty, Load, panel, Piece, problem, skeleton } from "../ui/element.js";
+import { empty, html, Load, nothing, panel, Piece, problem, repeat, skeleton } from "../ui/element.js";
 import { poll } from "../ui/live.js";
 import { avatar, counted, icon, pill, seats } from "../ui/marks.js";
 import { href } from "../ui/route.js";
 import { addDays, clock, day, dayName, midnight, relative } from "../ui/time.js";
 import { failed, toast } from "../ui/toast.js";
 import { cancelBooking, cancelClass, has, money } from "./acts.js";
+import { queueNotes } from "./attendance.js";
 import { classList, ends, starts } from "./class-list.js";
 import { openWalkIn } from "./walk-in.js";
 
@@ -37,7 +37,7 @@ class Today extends Piece {
     this.signal.addEventListener("abort", () => clearInterval(ticking));
   }
   async readDay() {
-    const { api } = this.app, today = (this.readIn = day(Date.now())), options = { signal: this.signal, quiet: true };
+    const { api } = this.app, today = (this.readIn = day(Date.now())), options = { signal: this.signal };
     const begin = midnight(today);
     const [{ rows }, { rows: cancelled }] = await Promise.all([
       api.all("/classes", { starts_after: new Date(begin - 1).toISOString(), starts_before: midnight(addDays(today, 2)).toISOString(), location_id: this.app.location }, 400, options),
@@ -47,7 +47,7 @@ class Today extends Piece {
     return { today: rows.filter((row) => day(row.start_time) === today), tomorrow: rows.filter((row) => day(row.start_time) !== today), late: cancelled.filter((row) => row.late_cancel && row.receipt), waiting };
   }
   async readRoster(id) {
-    const { api } = this.app, options = { signal: this.signal, quiet: true };
+    const { api } = this.app, options = { signal: this.signal };
     const [{ rows }, row] = await Promise.all([api.all(`/classes/${id}/roster`, {}, 1000, options), this.find(id) || api.get(`/classes/${id}`, {}, options)]);
     const known = this.roster.value?.id === id ? this.roster.value.entries : new Map(), waiting = rows.filter((one) => one.status === "waitlisted");
     const entries = waiting.every((one) => known.has(one.member_id)) ? known : new Map((await api.all("/waitlist", { class_id: id, status: "waiting" }, 400, options)).rows.map((one) => [one.member_id, one.id]));
@@ -190,11 +190,9 @@ class Today extends Piece {
     return empty("No class is left today.", html`<a class="btn" href=${href("week")}>Open the week</a>`);
   }
   render() {
-    const { attendance } = this.app, waits = attendance.waiting.length, since = attendance.offlineSince;
-    const banner = since ? html`<p class="stale offline" role="status">Offline since ${clock(since)}. You see the last data${waits ? `; ${waits} ${waits === 1 ? "change waits" : "changes wait"} and will be sent` : ""}.</p>` : nothing;
     const { value } = this.day;
-    return html`<div class="desk ${this.route.parts[0] ? "open" : ""}"><section class="desk-side">${value ? html`${this.day.error && !since ? html`<p class="stale" role="status">Paused: ${this.day.error.message}</p>` : nothing}${classList({ value, rooms: this.lists.value?.rooms, chosen: this.shownId })}` : panel(this.day, () => nothing)}</section>
-      <section class="pane desk-pane" tabindex="-1" aria-label="Roster">${banner}${this.route.parts[0] ? html`<a class="back only-phone" data-close href=${href("today")}>${icon("left")}Today</a>` : nothing}${this.right()}</section></div>`;
+    return html`<div class="desk ${this.route.parts[0] ? "open" : ""}"><section class="desk-side">${value ? html`${this.day.error && !this.app.attendance.offlineSince ? html`<p class="stale" role="status">Paused: ${this.day.error.message}</p>` : nothing}${classList({ value, rooms: this.lists.value?.rooms, chosen: this.shownId })}` : panel(this.day, () => nothing)}</section>
+      <section class="pane desk-pane" tabindex="-1" aria-label="Roster">${queueNotes(this.app.attendance)}${this.route.parts[0] ? html`<a class="back only-phone" data-close href=${href("today")}>${icon("left")}Today</a>` : nothing}${this.right()}</section></div>`;
   }
 }
 customElements.define("desk-today", Today);

@@ -28,7 +28,8 @@ class StudioApi {
   curl(method, path, body) { return this.api.curl(method, this.at + path, body); }
 }
 
-export function useStudio(app, studio) {
+// `left` is the front desk of the session before, with what it had not sent.
+export function useStudio(app, studio, left = null) {
   if (app.attendance?.waiting.length) return void toast("Changes of this studio wait to be sent. Choose another one when they are.", { kind: "bad" });
   app.attendance?.stop();
   Object.assign(app, { studio, location: "" });
@@ -42,7 +43,7 @@ export function useStudio(app, studio) {
   app.api = new StudioApi(app.root, studio);
   app.names = new Names(app.api, () => true);
   app.may = () => true;
-  app.attendance = new Attendance(app.api);
+  app.attendance = left ? Object.assign(left, { api: app.api }) : new Attendance(app.api, studio);
   let places = [];
   const pick = (id) => {
     app.location = id;

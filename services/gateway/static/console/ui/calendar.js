@@ -1,7 +1,6 @@
 // <st-calendar>: classes on a time axis. Properties: `rows` (id, start_time, end_time, title, …), `columns` [{ key, title, sub, today }],
 // `columnOf(row)`, `hueOf(row)` 0–7, `text(row)` a line under the title, `fill(row)` 0–1, `to(row)`, `selected`; `pick(column, minute, lasts)` for a click into an empty place, or a drag over it.
-import { html, nothing, repeat } from "../vendor/lit.js";
-import { Piece, styled } from "./element.js";
+import { html, nothing, Piece, repeat, styled } from "./element.js";
 import { clock, minutesOfDay } from "./time.js";
 
 const HOUR = 52, APART = 22, CARD = 16; // pixels, minutes, and percent by which a card on another is set in
