@@ -3,12 +3,12 @@
 import asyncio
 import re
 
-from playwright.async_api import Browser, Locator, Route, expect
+from playwright.async_api import Browser, Dialog, Locator, Route, expect
 
 from shared.wire import new_id
 from tests.harness.browser import SHARED_LOOP, Tab, new_tab
 from tests.harness.console_pages import STAFF_PAGES
-from tests.harness.eventually import eventually
+from tests.harness.eventually import eventually, until
 from tests.harness.front_desk import FrontDesk, front_desk
 from tests.harness.http import created
 from tests.harness.system import System
@@ -141,6 +141,57 @@ async def test_check_ins_wait_while_there_is_no_network(tab: Tab, system: System
     await becomes(desk, ada, "checked_in")
     await expect(tab.page.locator(".offline")).to_have_count(0)
     assert await desk.status_of(bo) == "confirmed"
+
+
+async def test_today_is_there_without_network_after_another_page(tab: Tab, system: System) -> None:
+    """Members says plainly that nothing can be read; what was clicked waits, and Today shows it."""
+    desk = await front_desk(system)
+    ada, _ = await desk.book("Ada King", "Bo Okafor")
+    await desk.open(tab)
+    await expect(roster(tab)).to_have_count(2)
+    await tab.page.context.set_offline(True)
+    await check_in(tab, "Ada King").click()
+    await tab.show("members")
+    await expect(tab.page.locator(".problem")).to_contain_text("The server cannot be reached.")
+    await tab.show("today")
+    await expect(roster(tab)).to_have_text(["Bo Okafor", "Ada King"])
+    await expect(tab.page.locator(".class-item")).to_have_count(1)
+    await expect(tab.page.locator(".offline")).to_have_text(
+        re.compile(r"Offline since \d\d:\d\d: you see what was read last\. 1 change waits here")
+    )
+    await expect(tab.page.locator(".problem")).to_have_count(0)
+    await tab.page.context.set_offline(False)
+    await becomes(desk, ada, "checked_in")
+    await expect(tab.page.locator(".offline")).to_have_count(0)
+
+
+async def test_a_reload_asks_first_while_something_waits(tab: Tab, system: System) -> None:
+    """It would be lost: nothing about people is stored in the browser."""
+    desk = await front_desk(system)
+    await waiting_check_in(tab, desk)
+    asked: list[str] = []
+
+    async def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        await dialog.dismiss()
+
+    tab.page.on("dialog", stay)
+    await tab.page.evaluate("setTimeout(() => location.reload())")
+    await until(lambda: asked == ["beforeunload"])
+    await expect(tab.page.locator(".offline")).to_contain_text("1 change waits")
+
+
+async def test_a_console_that_cannot_reach_the_server_opens_once_it_can(tab: Tab, system: System) -> None:
+    """It does not ask for the token of somebody who is signed in."""
+    desk = await front_desk(system)
+    await desk.open(tab)
+    await tab.page.route("**/operator/v1/**", lambda route: route.abort())
+    await tab.page.reload()
+    await expect(tab.page.get_by_role("heading", name="Not connected")).to_be_visible()
+    await expect(tab.page.locator("#view")).to_contain_text("The server cannot be reached.")
+    assert await tab.page.get_by_label("Token").count() == 0
+    await tab.page.unroute("**/operator/v1/**")
+    await expect(tab.page.get_by_role("heading", name="Power Yoga")).to_be_visible()
 
 
 async def waiting_check_in(tab: Tab, desk: FrontDesk) -> list[str]:

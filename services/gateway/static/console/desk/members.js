@@ -1,9 +1,8 @@
 // Members: found as one types; a member's page with bookings, memberships, purchases and what can be done.
 import { copyChip } from "../ui/copy-chip.js";
 import { facts, split } from "../ui/detail-pane.js";
-import { confirm, menu, openForm } from "../ui/dialog.js";
+import { choice, confirm, field, menu, openForm, search } from "../ui/controls.js";
 import { empty, html, Load, nothing, panel, Piece } from "../ui/element.js";
-import { choice, field, search } from "../ui/filter-bar.js";
 import { avatar, counted, icon, pill } from "../ui/marks.js";
 import { go, href } from "../ui/route.js";
 import { dayAndTime, inText } from "../ui/time.js";

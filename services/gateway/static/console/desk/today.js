@@ -1,13 +1,13 @@
 // Today: the classes of the day at the left, the roster of one at the right. A click on a row checks in.
 import { redrawShell } from "../ui/app-shell.js";
-import { confirm, menu, openDialog } from "../ui/dialog.js";
+import { confirm, menu } from "../ui/controls.js";
 import { empty, html, Load, nothing, panel, Piece, problem, repeat, skeleton } from "../ui/element.js";
 import { poll } from "../ui/live.js";
 import { avatar, counted, icon, pill, seats } from "../ui/marks.js";
 import { href } from "../ui/route.js";
 import { addDays, clock, day, dayName, midnight, relative } from "../ui/time.js";
 import { failed, toast } from "../ui/toast.js";
-import { cancelBooking, cancelClass, has, money } from "./acts.js";
+import { cancelBooking, cancelClass, has, markNoShows, money, tags } from "./acts.js";
 import { queueNotes } from "./attendance.js";
 import { classList, ends, starts } from "./class-list.js";
 import { openWalkIn } from "./walk-in.js";
@@ -25,7 +25,9 @@ class Today extends Piece {
     this.day = new Load(this, () => this.readDay());
     this.roster = new Load(this, (id) => this.readRoster(id));
     this.lists.run();
-    this.day.run().then(() => this.open());
+    // A minute without network goes on with what was read last, also after another page.
+    if (app.kept.of === this.scope) this.day.value = app.kept.day;
+    this.day.run().then(() => { this.open(); this.told(); });
     // Three requests a minute while nothing happens: the roster alone, the day at every second turn. A touch makes it quick again.
     this.nudge = poll(() => this.refresh(), this.signal, { fast: 4, slow: 45 });
     this.addEventListener("pointerdown", () => { this.touched = Date.now(); this.nudge(); }, options);
@@ -36,6 +38,14 @@ class Today extends Piece {
     const ticking = setInterval(() => { this.requestUpdate(); redrawShell(); }, 20000);
     this.signal.addEventListener("abort", () => clearInterval(ticking));
   }
+  get scope() { return `${day(Date.now())} ${this.app.location}`; }
+  updated() {
+    const { kept } = this.app, { value } = this.roster;
+    if (kept.of !== this.scope) Object.assign(kept, { of: this.scope, day: undefined, rosters: new Map() });
+    if (this.day.value && this.readIn) kept.day = this.day.value;
+    if (value) kept.rosters.set(value.id, value);
+  }
+  told() { this.app.attendance.offline(Boolean((this.day.error || this.roster.error)?.offline)); }
   async readDay() {
     const { api } = this.app, today = (this.readIn = day(Date.now())), options = { signal: this.signal };
     const begin = midnight(today);
@@ -66,7 +76,7 @@ class Today extends Piece {
     this.shownId = id;
     this.filter = "";
     this.roster.clear();
-    if (id) this.roster.run(id).then(async () => { await this.updateComplete; if (focus && !document.activeElement?.closest("input, dialog, .rail")) this.rows[0]?.focus({ preventScroll: true }); });
+    if (id) this.roster.run(id).then(async () => { if (this.roster.error?.offline) this.roster.value ??= this.app.kept.rosters.get(id); this.told(); await this.updateComplete; if (focus && !document.activeElement?.closest("input, dialog, .rail")) this.rows[0]?.focus({ preventScroll: true }); });
   }
   // By the address; or as soon as there is a day, after a first try that failed.
   willUpdate(changed) {
@@ -81,7 +91,7 @@ class Today extends Piece {
     // The next class opens by itself, but never under a hand that is about to press.
     if (!this.route.parts[0] && this.chosen !== this.shownId && Date.now() - this.touched > REST && !this.filter && !document.querySelector("dialog[open]")) this.open();
     if (this.shownId) await this.reread();
-    this.app.attendance.offline(Boolean((this.day.error || this.roster.error)?.offline));
+    this.told();
     if (this.app.attendance.waiting.length) this.app.attendance.send();
     return Boolean(this.day.error || this.roster.error) || before !== mark();
   }
@@ -143,18 +153,10 @@ class Today extends Piece {
     if (!await confirm(`Waive the fee of ${late.member_name}?`, `${money(late.receipt)} for the late cancellation of ${late.class_title} will not be charged.`, "Waive it", { danger: false })) return;
     await this.act(async () => { await this.app.api.post(`/bookings/${late.id}/waive-fee`); toast(`The fee of ${late.member_name} is waived.`); });
   }
-  noShows(rest) {
-    const out = new Set(rest.map((one) => one.id));
-    const dialog = openDialog("No-shows", () => html`<p class="soft">Who is ticked did not come. A check-in later takes it back.</p><ul class="picks">${rest.map((one) => html`<li><label class="pick-row"><input type="checkbox" .checked=${out.has(one.id)} @change=${(event) => { if (event.target.checked) out.add(one.id); else out.delete(one.id); dialog.redraw(); }}>${avatar(one.member_name, one.member_id)}<span class="grow">${one.member_name}</span></label></li>`)}</ul>
-      <p class="row end"><button class="btn" @click=${() => dialog.close()}>Not yet</button><button class="btn main" ?disabled=${!out.size} @click=${() => { dialog.close(); for (const one of rest) if (out.has(one.id)) this.app.attendance.mark(one, "no-show"); toast(`${out.size} marked as no-show.`); }}>Mark ${out.size} as no-show</button></p>`);
-  }
   // The right side.
-  tags(one) {
-    return html`${one.membership_status === "past_due" ? pill("payment past due", "bad") : nothing}${one.suspended ? pill("suspended", "bad") : nothing}${one.membership_status === "paused" ? pill("membership paused", "warn") : nothing}${one.first_visit ? pill("first visit", "good") : nothing}${one.status === "no_show" ? pill("no-show", "warn") : nothing}`;
-  }
   person(one, row) {
     const inside = one.status === "checked_in", queued = this.app.attendance.waiting.some((other) => other.id === one.id);
-    const body = html`${avatar(one.member_name, one.member_id)}<span class="who"><span class="row tight"><strong>${one.member_name}</strong>${this.tags(one)}</span><small>${has(one)}</small></span>`;
+    const body = html`${avatar(one.member_name, one.member_id)}<span class="who"><span class="row tight"><strong>${one.member_name}</strong>${tags(one)}</span><small>${has(one)}</small></span>`;
     const acts = menu(`More for ${one.member_name}`, [["Open member", () => { location.hash = href("members", [one.member_id]); }], !inside && one.status === "confirmed" && starts(row) <= Date.now() && ["No-show", () => this.app.attendance.mark(one, "no-show")], !inside && one.status !== "no_show" && ["Cancel booking…", () => cancelBooking(this.app, one, row).then((did) => did && this.act(() => {})), true]]);
     return html`<li class="person-row ${inside ? "in" : ""}">${inside
       ? html`<div class="person">${body}<span class="pill good"><span aria-hidden="true">✓</span> In ${one.checked_in_at ? clock(one.checked_in_at) : ""}${queued && this.app.attendance.offlineSince ? " · waits" : ""}</span><button class="link" aria-label="Undo the check-in of ${one.member_name}" @click=${() => this.undo(one)}>Undo</button></div>`
@@ -176,10 +178,10 @@ class Today extends Piece {
       <p class="row meter-line"><span class="seat-meter">${seats(taken, row.capacity, inside.length)}</span><span class="soft">${inside.length} of ${taken} in · ${free} free${holding.length ? ` · ${holding.length} held` : ""}${waiting.length ? ` · ${waiting.length} waiting` : ""}</span><span class="grow"></span>
         <label class="search roster-filter ${taken > 6 || this.filter ? "" : "gone"}">${icon("search")}<span class="gone">Filter the roster</span><input type="search" data-search placeholder="Filter" autocomplete="off" tabindex=${taken > 6 || this.filter ? "0" : "-1"} .value=${this.filter} @input=${(event) => { this.filter = event.target.value; }}></label></p>
       ${shown.length ? html`<ul class="roster" aria-label="Roster">${repeat(shown, (one) => one.id, (one) => this.person(one, row))}</ul>` : seated.length ? html`<p class="note">Nobody on this roster is called that. <button class="link" @click=${() => { this.filter = ""; }}>Show all</button></p>` : gone ? nothing : empty("Nobody has booked yet.", html`<button class="btn" @click=${() => openWalkIn(app, row, () => this.act(() => {}))}>Book a walk-in</button>`)}
-      ${began && rest.length && !gone ? html`<p class="row"><button class="btn" @click=${() => this.noShows(rest)}>Mark the other ${rest.length} as no-show</button></p>` : nothing}
-      ${holding.length ? html`<h2 class="over-line">Held while they pay</h2><ul class="roster" aria-label="Held seats">${holding.map((one) => html`<li class="person-row"><div class="person">${avatar(one.member_name, one.member_id)}<span class="who"><span class="row tight"><strong>${one.member_name}</strong>${this.tags(one)}</span><small>until ${clock(one.held_until)} · ${has(one)}</small></span>
+      ${began && rest.length && !gone ? html`<p class="row"><button class="btn" @click=${() => markNoShows(app, rest)}>Mark the other ${rest.length} as no-show</button></p>` : nothing}
+      ${holding.length ? html`<h2 class="over-line">Held while they pay</h2><ul class="roster" aria-label="Held seats">${holding.map((one) => html`<li class="person-row"><div class="person">${avatar(one.member_name, one.member_id)}<span class="who"><span class="row tight"><strong>${one.member_name}</strong>${tags(one)}</span><small>until ${clock(one.held_until)} · ${has(one)}</small></span>
         <button class="btn" aria-label="Release the seat of ${one.member_name}" @click=${() => cancelBooking(this.app, one, row).then((did) => did && this.act(() => {}))}>Release…</button></div></li>`)}</ul>` : nothing}
-      ${waiting.length ? html`<h2 class="over-line">Waiting</h2><ul class="roster" aria-label="Waitlist">${repeat(waiting, (one) => one.id, (one) => html`<li class="person-row"><div class="person"><span class="place num">${one.waitlist_position}</span>${avatar(one.member_name, one.member_id)}<span class="who"><span class="row tight"><strong>${one.member_name}</strong>${this.tags(one)}</span><small>joined ${relative(one.created_at, now)} · ${has(one)}</small></span>
+      ${waiting.length ? html`<h2 class="over-line">Waiting</h2><ul class="roster" aria-label="Waitlist">${repeat(waiting, (one) => one.id, (one) => html`<li class="person-row"><div class="person"><span class="place num">${one.waitlist_position}</span>${avatar(one.member_name, one.member_id)}<span class="who"><span class="row tight"><strong>${one.member_name}</strong>${tags(one)}</span><small>joined ${relative(one.created_at, now)} · ${has(one)}</small></span>
         <button class="btn" aria-label="Promote ${one.member_name}" title=${free ? "" : app.manager ? "Raises the capacity by one" : "No seat is free"} ?disabled=${!free && !app.manager} @click=${() => this.promote(one, row)}>Promote</button><button class="btn" aria-label="Skip ${one.member_name}" @click=${() => this.skip(one)}>Skip</button></div></li>`)}</ul>` : nothing}
       ${late.length ? html`<h2 class="over-line">Late cancels</h2><ul class="roster" aria-label="Late cancels">${late.map((one) => html`<li class="person-row"><div class="person">${avatar(one.member_name, one.member_id)}<span class="who"><span class="row tight"><strong>${one.member_name}</strong><span class="pill warn">${clock(one.receipt.cancelled_at)} · late</span></span><small>${[one.receipt.late_fee_amount ? `${money(one.receipt)} ${one.receipt.late_fee_status === "waived" ? "waived" : "fee"}` : "no fee", one.receipt.credits_forfeited ? `${one.receipt.credits_forfeited} credit${one.receipt.credits_forfeited === 1 ? "" : "s"} forfeited` : null].filter(Boolean).join(" · ")}</small></span>
         ${app.manager && one.receipt.late_fee_status === "assessed" ? html`<button class="btn" aria-label="Waive the fee of ${one.member_name}" @click=${() => this.waive(one)}>Waive…</button>` : nothing}</div></li>`)}</ul>` : nothing}`;

@@ -1,7 +1,6 @@
 // A walk-in: find the member or type a new one, see what they pay with, book and check in.
-import { openDialog } from "../ui/dialog.js";
+import { choice, field, openDialog } from "../ui/controls.js";
 import { html, nothing, problem, skeleton } from "../ui/element.js";
-import { choice, field } from "../ui/filter-bar.js";
 import { avatar, counted, icon, pill } from "../ui/marks.js";
 import { clock } from "../ui/time.js";
 import { toast } from "../ui/toast.js";

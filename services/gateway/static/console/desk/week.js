@@ -2,8 +2,7 @@
 import { html, nothing } from "../vendor/lit.js";
 import { copyChip } from "../ui/copy-chip.js";
 import { facts } from "../ui/detail-pane.js";
-import { openForm } from "../ui/dialog.js";
-import { choice, field } from "../ui/filter-bar.js";
+import { choice, field, openForm } from "../ui/controls.js";
 import { poll } from "../ui/live.js";
 import { avatar, counted, icon, pill, seats } from "../ui/marks.js";
 import { href } from "../ui/route.js";

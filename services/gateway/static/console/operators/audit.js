@@ -2,7 +2,7 @@
 import { copyChip } from "../ui/copy-chip.js";
 import { facts, split } from "../ui/detail-pane.js";
 import { empty, html, nothing, Piece } from "../ui/element.js";
-import { choice } from "../ui/filter-bar.js";
+import { choice } from "../ui/controls.js";
 import { poll } from "../ui/live.js";
 import { avatar } from "../ui/marks.js";
 import { go, href, withQuery } from "../ui/route.js";

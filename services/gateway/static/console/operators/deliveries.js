@@ -2,7 +2,7 @@
 import { copyChip } from "../ui/copy-chip.js";
 import { facts, split } from "../ui/detail-pane.js";
 import { empty, html, Load, nothing, panel, Piece, repeat } from "../ui/element.js";
-import { chips } from "../ui/filter-bar.js";
+import { chips } from "../ui/controls.js";
 import { poll } from "../ui/live.js";
 import { dot, pill } from "../ui/marks.js";
 import { go, href, withQuery } from "../ui/route.js";

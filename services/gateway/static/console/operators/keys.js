@@ -1,8 +1,7 @@
 // Keys: scopes as a grid with presets, expiry, locations; a secret is shown once.
 import { html, nothing } from "../vendor/lit.js";
 import { copy } from "../ui/copy-chip.js";
-import { openDialog, openForm } from "../ui/dialog.js";
-import { chips, choice, field } from "../ui/filter-bar.js";
+import { chips, choice, field, openDialog, openForm } from "../ui/controls.js";
 import { toast } from "../ui/toast.js";
 
 export const AREAS = {

@@ -1,7 +1,7 @@
 // Whatever was typed into the palette: a member's name, email or phone, or a pasted id
 // of a request, booking, class, member, delivery, event or client.
 import { html } from "../vendor/lit.js";
-import { openDialog } from "../ui/dialog.js";
+import { openDialog } from "../ui/controls.js";
 import { href } from "../ui/route.js";
 import { dayAndTime } from "../ui/time.js";
 import { has } from "../desk/acts.js";

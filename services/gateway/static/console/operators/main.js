@@ -1,6 +1,6 @@
 // The operators' console: a token opens a session and is not stored anywhere; the rail depends on its role.
 import { Api, session } from "../ui/api.js";
-import { confirm, menu } from "../ui/dialog.js";
+import { confirm, menu } from "../ui/controls.js";
 import { html, problem, render, repeat } from "../ui/element.js";
 import { counted } from "../ui/marks.js";
 import { failed } from "../ui/toast.js";
@@ -62,4 +62,13 @@ async function open() {
   };
   render(html`<st-shell .app=${app}></st-shell>`, place);
 }
-open().catch((error) => signInPage(error.status === 401 ? null : error));
+let retry = 0;
+function start() {
+  clearTimeout(retry);
+  open().catch((error) => {
+    if (error.status === 401) return signInPage();
+    render(html`<main class="alone" id="view"><h1>Not connected</h1>${problem(error, start)}<p class="soft">You need not sign in again: the console opens by itself as soon as the server can be reached.</p></main>`, place);
+    retry = setTimeout(start, 5000);
+  });
+}
+start();

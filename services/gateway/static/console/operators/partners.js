@@ -1,9 +1,8 @@
 // Partners: a card for each client; a client's page with keys, limits, endpoints and requests.
 import { copyButton, copyChip } from "../ui/copy-chip.js";
 import { facts, tabs } from "../ui/detail-pane.js";
-import { confirm, openDialog } from "../ui/dialog.js";
+import { chips, confirm, field, openDialog, search } from "../ui/controls.js";
 import { empty, html, Load, nothing, panel, Piece } from "../ui/element.js";
-import { chips, field, search } from "../ui/filter-bar.js";
 import { poll } from "../ui/live.js";
 import { counted, dot, icon, kindOf, meter, method, pill } from "../ui/marks.js";
 import { go, href, withQuery } from "../ui/route.js";

@@ -1,8 +1,7 @@
 // The studio that is worked on: chosen once in the top bar, kept in the address and in this browser.
 import { html, nothing } from "../vendor/lit.js";
 import { redrawShell } from "../ui/app-shell.js";
-import { openDialog } from "../ui/dialog.js";
-import { choice } from "../ui/filter-bar.js";
+import { choice, openDialog } from "../ui/controls.js";
 import { icon } from "../ui/marks.js";
 import { clock, dayName, setZone } from "../ui/time.js";
 import { toast } from "../ui/toast.js";
@@ -32,7 +31,7 @@ class StudioApi {
 export function useStudio(app, studio, left = null) {
   if (app.attendance?.waiting.length) return void toast("Changes of this studio wait to be sent. Choose another one when they are.", { kind: "bad" });
   app.attendance?.stop();
-  Object.assign(app, { studio, location: "" });
+  Object.assign(app, { studio, location: "", kept: { rosters: new Map() } });
   app.brand = () => (app.studios.length > 1 ? html`<button class="switcher" id="studio" aria-haspopup="dialog" aria-label="Studio: ${studio.name}. Choose another" @click=${() => chooseStudio(app)}><span>${studio.name}</span>${icon("down")}</button>` : studio ? studio.name : "No studio yet");
   if (!studio) return void (app.top = null);
   const slug = studio.slug || studio.id;

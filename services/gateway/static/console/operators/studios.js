@@ -1,7 +1,6 @@
 // All studios: a row leads to its desk.
-import { openForm } from "../ui/dialog.js";
+import { field, openForm, search } from "../ui/controls.js";
 import { empty, html, nothing, Piece } from "../ui/element.js";
-import { field, search } from "../ui/filter-bar.js";
 import { avatar, icon, pill } from "../ui/marks.js";
 import { go, href } from "../ui/route.js";
 import { browserZone, inText } from "../ui/time.js";

@@ -1,5 +1,5 @@
 // System: the services, the way of an event as a picture, an hour of figures, and what is parked.
-import { confirm, openDialog } from "../ui/dialog.js";
+import { confirm, openDialog } from "../ui/controls.js";
 import { html, Load, nothing, panel, Piece } from "../ui/element.js";
 import { poll } from "../ui/live.js";
 import { counted, dot, kindOf, state, words } from "../ui/marks.js";

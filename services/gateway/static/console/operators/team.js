@@ -1,7 +1,6 @@
 // Team: who has a staff token of this studio.
-import { confirm, openForm } from "../ui/dialog.js";
+import { choice, confirm, field, openForm } from "../ui/controls.js";
 import { empty, html, Load, nothing, panel, Piece } from "../ui/element.js";
-import { choice, field } from "../ui/filter-bar.js";
 import { avatar, icon, pill } from "../ui/marks.js";
 import { failed, toast } from "../ui/toast.js";
 import { showSecret } from "./keys.js";

@@ -1,9 +1,8 @@
 // An endpoint's page: its health and deliveries at the left, newest first; one delivery with all attempts at the right.
 import { copy, copyChip } from "../ui/copy-chip.js";
 import { crumbs, facts, split } from "../ui/detail-pane.js";
-import { confirm } from "../ui/dialog.js";
+import { chips, confirm, toggle } from "../ui/controls.js";
 import { empty, html, Load, nothing, panel, Piece } from "../ui/element.js";
-import { chips, toggle } from "../ui/filter-bar.js";
 import { poll } from "../ui/live.js";
 import { dot, pill } from "../ui/marks.js";
 import { go, href, withQuery } from "../ui/route.js";

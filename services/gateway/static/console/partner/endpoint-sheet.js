@@ -1,8 +1,7 @@
 // A new endpoint or a changed one: address, event types as a tree with scopes, then its secret, a receiver, and a first test.
 import { copyButton } from "../ui/copy-chip.js";
-import { openDialog } from "../ui/dialog.js";
+import { chips, field, openDialog } from "../ui/controls.js";
 import { html, live, nothing, problem } from "../ui/element.js";
-import { chips, field } from "../ui/filter-bar.js";
 import { icon } from "../ui/marks.js";
 import { go, href } from "../ui/route.js";
 import { toast } from "../ui/toast.js";

@@ -1,7 +1,6 @@
 // Webhooks: a card for each endpoint with its health.
-import { confirm, menu } from "../ui/dialog.js";
+import { confirm, menu, toggle } from "../ui/controls.js";
 import { empty, html, Load, nothing, panel, Piece } from "../ui/element.js";
-import { toggle } from "../ui/filter-bar.js";
 import { poll } from "../ui/live.js";
 import { icon, state } from "../ui/marks.js";
 import { go, href } from "../ui/route.js";

@@ -1,9 +1,8 @@
 // Events: the log, live. A row is a sentence with what became of it at each endpoint; the detail has payload, deliveries and the request.
 import { copyButton, copyChip } from "../ui/copy-chip.js";
 import { crumbs, facts, split, tabs } from "../ui/detail-pane.js";
-import { openDialog } from "../ui/dialog.js";
+import { chips, choice, openDialog } from "../ui/controls.js";
 import { empty, html, Load, nothing, panel, Piece } from "../ui/element.js";
-import { chips, choice } from "../ui/filter-bar.js";
 import { dot, icon, method, pill, state } from "../ui/marks.js";
 import { go, href, withQuery } from "../ui/route.js";
 import { dayAndTime, dayWord, iso } from "../ui/time.js";

@@ -1,7 +1,7 @@
 // Home: is the integration working right now, and what to do first.
 import { copyButton } from "../ui/copy-chip.js";
 import { html, Load, nothing, panel, Piece, skeleton } from "../ui/element.js";
-import { chips } from "../ui/filter-bar.js";
+import { chips } from "../ui/controls.js";
 import { poll } from "../ui/live.js";
 import { counted, dot, icon, pill } from "../ui/marks.js";
 import { href } from "../ui/route.js";

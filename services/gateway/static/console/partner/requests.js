@@ -2,7 +2,7 @@
 import { copyButton, copyChip } from "../ui/copy-chip.js";
 import { crumbs, facts, split } from "../ui/detail-pane.js";
 import { empty, html, Load, nothing, panel, Piece } from "../ui/element.js";
-import { chips, choice, search } from "../ui/filter-bar.js";
+import { chips, choice, search } from "../ui/controls.js";
 import { poll } from "../ui/live.js";
 import { dot, kindOf, method, pill } from "../ui/marks.js";
 import { go, href, withQuery } from "../ui/route.js";

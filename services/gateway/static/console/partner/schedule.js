@@ -2,7 +2,7 @@
 import { copy, copyChip } from "../ui/copy-chip.js";
 import { facts } from "../ui/detail-pane.js";
 import { empty, html, Load, nothing, panel, Piece } from "../ui/element.js";
-import { chips } from "../ui/filter-bar.js";
+import { chips } from "../ui/controls.js";
 import { avatar, icon, pill, seats } from "../ui/marks.js";
 import { go, href, withQuery } from "../ui/route.js";
 import { addDays, clock, day, dayName, longDay, midnight, monday, zones } from "../ui/time.js";
