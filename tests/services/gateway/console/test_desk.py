@@ -7,7 +7,7 @@ from playwright.async_api import Browser, Dialog, Locator, Route, expect
 
 from shared.wire import new_id
 from tests.harness.browser import SHARED_LOOP, Tab, new_tab
-from tests.harness.console_pages import STAFF_PAGES
+from tests.harness.console_pages import MANAGER_PAGES, STAFF_PAGES
 from tests.harness.eventually import eventually, until
 from tests.harness.front_desk import FrontDesk, front_desk
 from tests.harness.http import created
@@ -122,6 +122,25 @@ async def test_the_desk_works_by_keyboard_alone(tab: Tab, system: System) -> Non
     await expect(check_in(tab, "Bo Okafor")).to_be_focused()
     await tab.page.keyboard.press("Space")
     await becomes(desk, bo, "checked_in")
+
+
+async def test_a_letter_after_g_puts_the_focus_to_what_the_page_is_for(tab: Tab, system: System) -> None:
+    """The heading; on Today, the first who is not checked in. `?` lists what the keys do there."""
+    desk = await front_desk(system)
+    await desk.book("Ada King")
+    await desk.open(tab, "manager")
+    keyboard = tab.page.keyboard
+    # In the roster, letters are those of a name; nobody's begins with gw.
+    await expect(check_in(tab, "Ada King")).to_be_focused()
+    for letter, page in zip("wmpdiea", MANAGER_PAGES[1:], strict=True):
+        await keyboard.press("g")
+        await keyboard.press(letter)
+        await expect(tab.page.locator(f'#view[data-page="{page}"] h1').first).to_be_focused()
+    await keyboard.press("g")
+    await keyboard.press("t")
+    await expect(check_in(tab, "Ada King")).to_be_focused()
+    await keyboard.press("?")
+    await expect(tab.page.get_by_role("dialog")).to_contain_text("check in who has the focus")
 
 
 async def test_check_ins_wait_while_there_is_no_network(tab: Tab, system: System) -> None:

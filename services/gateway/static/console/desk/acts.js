@@ -28,6 +28,10 @@ export async function cancelClass(app, row) {
   if (!await confirm(`Cancel ${row.title}?`, `${clock(row.start_time)}. ${people ? `${people} ${people === 1 ? "person has" : "people have"} booked: the booking is cancelled without a fee, credits come back, and partners are told.` : "Nobody has booked."}`, "Cancel class")) return false;
   try { await app.api.post(`/classes/${row.id}/cancel`, {}); toast(`${row.title} is cancelled.`); return true; } catch (error) { failed(error); return false; }
 }
+export async function waiveFee(app, late) {
+  if (!await confirm(`Waive the fee of ${late.member_name}?`, `${money(late.receipt)} for the late cancellation of ${late.class_title} will not be charged.`, "Waive it", { danger: false })) return false;
+  try { await app.api.post(`/bookings/${late.id}/waive-fee`); toast(`The fee of ${late.member_name} is waived.`); return true; } catch (error) { failed(error); return false; }
+}
 export function tags(one) {
   return html`${one.membership_status === "past_due" ? pill("payment past due", "bad") : nothing}${one.suspended ? pill("suspended", "bad") : nothing}${one.membership_status === "paused" ? pill("membership paused", "warn") : nothing}${one.first_visit ? pill("first visit", "good") : nothing}${one.status === "no_show" ? pill("no-show", "warn") : nothing}`;
 }

@@ -2,11 +2,9 @@
 import { copyChip } from "../ui/copy-chip.js";
 import { facts, split } from "../ui/detail-pane.js";
 import { choice, confirm, field, menu, openForm, search } from "../ui/controls.js";
-import { empty, html, Load, nothing, panel, Piece } from "../ui/element.js";
+import { empty, failed, go, href, html, Load, nothing, panel, Piece, toast } from "../ui/element.js";
 import { avatar, counted, icon, pill } from "../ui/marks.js";
-import { go, href } from "../ui/route.js";
 import { dayAndTime, inText } from "../ui/time.js";
-import { failed, toast } from "../ui/toast.js";
 import { cancelBooking, has } from "./acts.js";
 import { download } from "../operators/transfer.js";
 

@@ -1,13 +1,11 @@
 // Today: the classes of the day at the left, the roster of one at the right. A click on a row checks in.
 import { redrawShell } from "../ui/app-shell.js";
 import { confirm, menu } from "../ui/controls.js";
-import { empty, html, Load, nothing, panel, Piece, problem, repeat, skeleton } from "../ui/element.js";
+import { empty, failed, go, href, html, Load, nothing, panel, Piece, problem, repeat, skeleton, toast } from "../ui/element.js";
 import { poll } from "../ui/live.js";
 import { avatar, counted, icon, pill, seats } from "../ui/marks.js";
-import { href } from "../ui/route.js";
 import { addDays, clock, day, dayName, midnight, relative } from "../ui/time.js";
-import { failed, toast } from "../ui/toast.js";
-import { cancelBooking, cancelClass, has, markNoShows, money, tags } from "./acts.js";
+import { cancelBooking, cancelClass, has, markNoShows, money, tags, waiveFee } from "./acts.js";
 import { queueNotes } from "./attendance.js";
 import { classList, ends, starts } from "./class-list.js";
 import { openWalkIn } from "./walk-in.js";
@@ -80,7 +78,7 @@ class Today extends Piece {
   }
   // By the address; or as soon as there is a day, after a first try that failed.
   willUpdate(changed) {
-    const moved = changed.has("route");
+    const moved = changed.has("route") && this.hasUpdated;
     if (this.day?.value && (moved || !this.shownId)) this.open({ focus: !moved || Boolean(this.route.parts[0]) });
   }
   async refresh() {
@@ -133,6 +131,10 @@ class Today extends Piece {
     const box = this.querySelector(".roster-filter input"), inside = event.target.closest?.(".desk-pane"), typing = event.target.closest?.("input, select, textarea");
     if (event.key === "Escape" && (this.filter || event.target === box)) { event.stopPropagation(); this.filter = ""; this.updateComplete.then(() => this.rows[0]?.focus()); return; }
     if (event.key === "Enter" && event.target === box) { event.preventDefault(); this.rows[0]?.click(); return; }
+    // `g` and a letter opens a page here, too, unless somebody on the roster is called that.
+    const named = (text) => this.people.some((one) => one.member_name.toLowerCase().split(/\s+/).some((part) => part.startsWith(text)));
+    const page = event.target === box && this.filter === "g" && !named(`g${event.key}`) && this.app.pages.find((one) => one.key === event.key);
+    if (page) { event.preventDefault(); this.filter = ""; return go(href(page.name)); }
     if (!inside || (typing && event.target !== box)) return;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       const rows = this.rows, at = rows.indexOf(document.activeElement);
@@ -149,10 +151,6 @@ class Today extends Piece {
     await this.act(async () => { await this.app.api.post(`/waitlist/${this.roster.value.entries.get(one.member_id)}/promote`, full ? { override_capacity: true } : {}); toast(`${one.member_name} has a seat.`); });
   }
   async skip(one) { return await confirm(`Take ${one.member_name} off the waitlist?`, "They lose their place and have to join again.", "Take off") && this.act(async () => { await this.app.api.post(`/waitlist/${this.roster.value.entries.get(one.member_id)}/skip`); toast(`${one.member_name} no longer waits.`); }); }
-  async waive(late) {
-    if (!await confirm(`Waive the fee of ${late.member_name}?`, `${money(late.receipt)} for the late cancellation of ${late.class_title} will not be charged.`, "Waive it", { danger: false })) return;
-    await this.act(async () => { await this.app.api.post(`/bookings/${late.id}/waive-fee`); toast(`The fee of ${late.member_name} is waived.`); });
-  }
   // The right side.
   person(one, row) {
     const inside = one.status === "checked_in", queued = this.app.attendance.waiting.some((other) => other.id === one.id);
@@ -184,7 +182,7 @@ class Today extends Piece {
       ${waiting.length ? html`<h2 class="over-line">Waiting</h2><ul class="roster" aria-label="Waitlist">${repeat(waiting, (one) => one.id, (one) => html`<li class="person-row"><div class="person"><span class="place num">${one.waitlist_position}</span>${avatar(one.member_name, one.member_id)}<span class="who"><span class="row tight"><strong>${one.member_name}</strong>${tags(one)}</span><small>joined ${relative(one.created_at, now)} · ${has(one)}</small></span>
         <button class="btn" aria-label="Promote ${one.member_name}" title=${free ? "" : app.manager ? "Raises the capacity by one" : "No seat is free"} ?disabled=${!free && !app.manager} @click=${() => this.promote(one, row)}>Promote</button><button class="btn" aria-label="Skip ${one.member_name}" @click=${() => this.skip(one)}>Skip</button></div></li>`)}</ul>` : nothing}
       ${late.length ? html`<h2 class="over-line">Late cancels</h2><ul class="roster" aria-label="Late cancels">${late.map((one) => html`<li class="person-row"><div class="person">${avatar(one.member_name, one.member_id)}<span class="who"><span class="row tight"><strong>${one.member_name}</strong><span class="pill warn">${clock(one.receipt.cancelled_at)} · late</span></span><small>${[one.receipt.late_fee_amount ? `${money(one.receipt)} ${one.receipt.late_fee_status === "waived" ? "waived" : "fee"}` : "no fee", one.receipt.credits_forfeited ? `${one.receipt.credits_forfeited} credit${one.receipt.credits_forfeited === 1 ? "" : "s"} forfeited` : null].filter(Boolean).join(" · ")}</small></span>
-        ${app.manager && one.receipt.late_fee_status === "assessed" ? html`<button class="btn" aria-label="Waive the fee of ${one.member_name}" @click=${() => this.waive(one)}>Waive…</button>` : nothing}</div></li>`)}</ul>` : nothing}`;
+        ${app.manager && one.receipt.late_fee_status === "assessed" ? html`<button class="btn" aria-label="Waive the fee of ${one.member_name}" @click=${() => waiveFee(app, one).then((did) => did && this.act(() => {}))}>Waive…</button>` : nothing}</div></li>`)}</ul>` : nothing}`;
   }
   right() {
     if (this.shownId) return this.pane();

@@ -1,9 +1,8 @@
 // A walk-in: find the member or type a new one, see what they pay with, book and check in.
 import { choice, field, openDialog } from "../ui/controls.js";
-import { html, nothing, problem, skeleton } from "../ui/element.js";
+import { html, nothing, problem, skeleton, toast } from "../ui/element.js";
 import { avatar, counted, icon, pill } from "../ui/marks.js";
 import { clock } from "../ui/time.js";
-import { toast } from "../ui/toast.js";
 import { has } from "./acts.js";
 
 // A box that looks for members as one types; `pick(member)` gets the chosen one.

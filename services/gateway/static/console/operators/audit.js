@@ -1,11 +1,10 @@
 // What people did, as sentences, newest first: of one studio (Activity), or of all (Audit).
 import { copyChip } from "../ui/copy-chip.js";
 import { facts, split } from "../ui/detail-pane.js";
-import { empty, html, nothing, Piece } from "../ui/element.js";
+import { empty, go, href, html, nothing, Piece, withQuery } from "../ui/element.js";
 import { choice } from "../ui/controls.js";
 import { poll } from "../ui/live.js";
 import { avatar } from "../ui/marks.js";
-import { go, href, withQuery } from "../ui/route.js";
 import { clock, dayWord } from "../ui/time.js";
 
 const FAMILIES = [["", "Everything"], ["bookings.", "Bookings"], ["classes.", "Classes"], ["waitlist.", "Waitlist"], ["members.", "Members"], ["memberships.", "Memberships"], ["purchases.", "Purchases"], ["keys.", "Keys"], ["clients.", "Partners"], ["staff-tokens.", "Team"], ["webhook-", "Webhooks"], ["import", "Imports"], ["studios.", "Studios"]];

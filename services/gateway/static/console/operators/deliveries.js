@@ -1,13 +1,11 @@
 // Deliveries of the studio: what failed or is late, by endpoint with the reason they share; one of them with its attempts.
 import { copyChip } from "../ui/copy-chip.js";
 import { facts, split } from "../ui/detail-pane.js";
-import { empty, html, Load, nothing, panel, Piece, repeat } from "../ui/element.js";
+import { empty, failed, go, href, html, Load, nothing, panel, Piece, repeat, toast, withQuery } from "../ui/element.js";
 import { chips } from "../ui/controls.js";
 import { poll } from "../ui/live.js";
 import { dot, pill } from "../ui/marks.js";
-import { go, href, withQuery } from "../ui/route.js";
 import { relative } from "../ui/time.js";
-import { failed, toast } from "../ui/toast.js";
 import { errorText, healthFigures, healthWord, pausedPill, readHealth } from "../partner/endpoints.js";
 import { attemptBoxes, timeline, TRIES } from "../partner/attempts.js";
 import { outcomeOf } from "../partner/outcomes.js";

@@ -1,9 +1,8 @@
 // The operators' console: a token opens a session and is not stored anywhere; the rail depends on its role.
 import { Api, session } from "../ui/api.js";
 import { confirm, menu } from "../ui/controls.js";
-import { html, problem, render, repeat } from "../ui/element.js";
+import { failed, html, problem, render, repeat } from "../ui/element.js";
 import { counted } from "../ui/marks.js";
-import { failed } from "../ui/toast.js";
 import { redrawShell } from "../ui/app-shell.js";
 import { lookup } from "./lookup.js";
 import { pagesOf } from "./pages.js";
@@ -46,6 +45,7 @@ async function open() {
     signInPage();
   };
   app.account = () => menu(`Account: ${app.role}`, [["Sign out", () => app.signOut()]]);
+  app.keys = [["Space", "check in who has the focus, on Today"], ["A…Z", "filter the roster, on Today"]];
   app.lookup = (text) => lookup(app, text);
   app.choose = (studio) => { useStudio(app, studio); redrawShell(); };
   const again = left && studios.find((one) => one.id === left.studio.id);

@@ -2,12 +2,10 @@
 import { copyButton, copyChip } from "../ui/copy-chip.js";
 import { facts, tabs } from "../ui/detail-pane.js";
 import { chips, confirm, field, openDialog, search } from "../ui/controls.js";
-import { empty, html, Load, nothing, panel, Piece } from "../ui/element.js";
+import { empty, failed, go, href, html, Load, nothing, panel, Piece, toast, withQuery } from "../ui/element.js";
 import { poll } from "../ui/live.js";
 import { counted, dot, icon, kindOf, meter, method, pill } from "../ui/marks.js";
-import { go, href, withQuery } from "../ui/route.js";
 import { lasting } from "../ui/time.js";
-import { failed, toast } from "../ui/toast.js";
 import { readHealth } from "../partner/endpoints.js";
 import { adviceFor, meansOf } from "../partner/reference.js";
 import { whereOf } from "../partner/sentences.js";

@@ -1,10 +1,8 @@
 // All studios: a row leads to its desk.
 import { field, openForm, search } from "../ui/controls.js";
-import { empty, html, nothing, Piece } from "../ui/element.js";
+import { empty, go, href, html, nothing, Piece, toast } from "../ui/element.js";
 import { avatar, icon, pill } from "../ui/marks.js";
-import { go, href } from "../ui/route.js";
 import { browserZone, inText } from "../ui/time.js";
-import { toast } from "../ui/toast.js";
 
 export function newStudio(app) {
   const slugOf = (text) => text.toLowerCase().normalize("NFKD").replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");

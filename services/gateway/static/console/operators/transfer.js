@@ -1,7 +1,6 @@
 // Import & export. A file is always checked first; then it is imported; every bad line is shown with its reason.
-import { html, Load, nothing, panel, Piece, problem } from "../ui/element.js";
+import { failed, html, Load, nothing, panel, Piece, problem, toast } from "../ui/element.js";
 import { counted, icon, meter, words } from "../ui/marks.js";
-import { failed, toast } from "../ui/toast.js";
 
 const CHECKED = 1500, SENT = 4000; // lines in one request
 const SHOWN = 200;

@@ -2,12 +2,10 @@
 import { copy, copyChip } from "../ui/copy-chip.js";
 import { crumbs, facts, split } from "../ui/detail-pane.js";
 import { chips, confirm, toggle } from "../ui/controls.js";
-import { empty, html, Load, nothing, panel, Piece } from "../ui/element.js";
+import { empty, failed, go, href, html, Load, nothing, panel, Piece, toast, withQuery } from "../ui/element.js";
 import { poll } from "../ui/live.js";
 import { dot, pill } from "../ui/marks.js";
-import { go, href, withQuery } from "../ui/route.js";
 import { relative } from "../ui/time.js";
-import { failed, toast } from "../ui/toast.js";
 import { attemptBoxes, chosenAttempt, curlOf, timeline, TRIES } from "./attempts.js";
 import { endpointActs, endpointMenu, errorText, healthFigures, healthWord, pausedPill, readHealth } from "./endpoints.js";
 import { outcomeOf } from "./outcomes.js";

@@ -1,11 +1,9 @@
 // Webhooks: a card for each endpoint with its health.
 import { confirm, menu, toggle } from "../ui/controls.js";
-import { empty, html, Load, nothing, panel, Piece } from "../ui/element.js";
+import { empty, failed, go, href, html, Load, nothing, panel, Piece, toast } from "../ui/element.js";
 import { poll } from "../ui/live.js";
 import { icon, state } from "../ui/marks.js";
-import { go, href } from "../ui/route.js";
 import { relative, sinceText } from "../ui/time.js";
-import { failed, toast } from "../ui/toast.js";
 import { endpointSheet, secretDialog, sendTest } from "./endpoint-sheet.js";
 import { endpointName, whereOf } from "./sentences.js";
 

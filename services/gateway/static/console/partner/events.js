@@ -2,11 +2,9 @@
 import { copyButton, copyChip } from "../ui/copy-chip.js";
 import { crumbs, facts, split, tabs } from "../ui/detail-pane.js";
 import { chips, choice, openDialog } from "../ui/controls.js";
-import { empty, html, Load, nothing, panel, Piece } from "../ui/element.js";
+import { empty, failed, go, href, html, Load, nothing, panel, Piece, toast, withQuery } from "../ui/element.js";
 import { dot, icon, method, pill, state } from "../ui/marks.js";
-import { go, href, withQuery } from "../ui/route.js";
 import { dayAndTime, dayWord, iso } from "../ui/time.js";
-import { failed, toast } from "../ui/toast.js";
 import { outcomeOf, overdue, worst } from "./outcomes.js";
 import { endpointName, familyOf, iconOf, sentence } from "./sentences.js";
 

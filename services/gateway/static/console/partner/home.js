@@ -1,10 +1,9 @@
 // Home: is the integration working right now, and what to do first.
 import { copyButton } from "../ui/copy-chip.js";
-import { html, Load, nothing, panel, Piece, skeleton } from "../ui/element.js";
+import { href, html, Load, nothing, panel, Piece, skeleton } from "../ui/element.js";
 import { chips } from "../ui/controls.js";
 import { poll } from "../ui/live.js";
 import { counted, dot, icon, pill } from "../ui/marks.js";
-import { href } from "../ui/route.js";
 import { lasting, sinceText } from "../ui/time.js";
 import { endpointSheet, sendTest } from "./endpoint-sheet.js";
 import { errorText, readHealth } from "./endpoints.js";

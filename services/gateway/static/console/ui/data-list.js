@@ -1,8 +1,7 @@
 // <st-list>: rows by cursor, newest first. Properties: `load(cursor)` a page of the API, `row(item)` its template, `to(item)` its address,
 // `keyOf(item)`, `selected` a key, `group(item)` a separator's text, `label`, `none` for the empty state.
 // Methods: reload(), prepend(items), change(item). Arrow keys move, and take the selection along while a pane is open.
-import { empty, html, nothing, Piece, problem, repeat, skeleton, stale } from "./element.js";
-import { go } from "./route.js";
+import { empty, go, html, nothing, Piece, problem, repeat, skeleton, stale } from "./element.js";
 
 const MOST = 400; // a page that is left open does not grow for ever
 

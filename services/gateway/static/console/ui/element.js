@@ -59,4 +59,7 @@ export function problem(error, again) {
 }
 // Style properties of an element, set by script: <i ${styled({ top: "4px" })}>. A style attribute would be refused by the policy.
 export const styled = (properties) => ref((node) => { if (node) for (const [name, value] of Object.entries(properties)) node.style.setProperty(name, value); });
+// What every page needs besides, so that it has one import for it.
 export { html, live, nothing, render, repeat, svg };
+export { go, href, withQuery } from "./route.js";
+export { failed, toast } from "./toast.js";
