@@ -1,5 +1,7 @@
 // Requests over time, as the API counts them: { points: [{ at, values: [2xx and 3xx, 4xx, 5xx], p95 }], total, errors, p95, peak, codes }.
-export const SPANS = ["1h", "24h", "7d"];
+export const SPANS = { "1h": "hour", "24h": "24 hours", "7d": "7 days" };
+const HOURS = { "1h": 1, "24h": 24, "7d": 168 };
+export const spanStart = (span) => new Date(Date.now() - HOURS[span] * 3600000).toISOString();
 
 export async function countsOf(api, query, signal) {
   const counts = await api.get("/requests/counts", query, { signal });
