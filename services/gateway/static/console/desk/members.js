@@ -2,8 +2,7 @@
 import { copyChip } from "../ui/copy-chip.js";
 import { facts, split } from "../ui/detail-pane.js";
 import { choice, confirm, field, menu, openForm, search } from "../ui/controls.js";
-import { empty, failed, go, href, html, Load, nothing, panel, Piece, toast } from "../ui/element.js";
-import { avatar, counted, icon, pill } from "../ui/marks.js";
+import { avatar, counted, empty, failed, go, href, html, icon, Load, nothing, panel, Piece, pill, toast } from "../ui/element.js";
 import { dayAndTime, inText } from "../ui/time.js";
 import { cancelBooking, has } from "./acts.js";
 import { download } from "../operators/transfer.js";

@@ -1,9 +1,8 @@
 // Today: the classes of the day at the left, the roster of one at the right. A click on a row checks in.
 import { redrawShell } from "../ui/app-shell.js";
 import { confirm, menu } from "../ui/controls.js";
-import { empty, failed, go, href, html, Load, nothing, panel, Piece, problem, repeat, skeleton, toast } from "../ui/element.js";
+import { avatar, counted, empty, failed, go, href, html, icon, Load, nothing, panel, Piece, pill, problem, repeat, seats, skeleton, toast } from "../ui/element.js";
 import { poll } from "../ui/live.js";
-import { avatar, counted, icon, pill, seats } from "../ui/marks.js";
 import { addDays, clock, day, dayName, midnight, relative } from "../ui/time.js";
 import { cancelBooking, cancelClass, has, markNoShows, money, tags, waiveFee } from "./acts.js";
 import { queueNotes } from "./attendance.js";

@@ -1,7 +1,6 @@
 // A walk-in: find the member or type a new one, see what they pay with, book and check in.
 import { choice, field, openDialog } from "../ui/controls.js";
-import { html, nothing, problem, skeleton, toast } from "../ui/element.js";
-import { avatar, counted, icon, pill } from "../ui/marks.js";
+import { avatar, counted, html, icon, nothing, pill, problem, skeleton, toast } from "../ui/element.js";
 import { clock } from "../ui/time.js";
 import { has } from "./acts.js";
 

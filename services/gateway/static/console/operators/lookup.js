@@ -2,7 +2,8 @@
 // of a request, booking, class, member, delivery, event or client.
 import { html } from "../vendor/lit.js";
 import { openDialog } from "../ui/controls.js";
-import { href } from "../ui/route.js";
+import { toast } from "../ui/toast.js";
+import { go, href } from "../ui/route.js";
 import { dayAndTime } from "../ui/time.js";
 import { has } from "../desk/acts.js";
 import { sentence } from "../partner/sentences.js";
@@ -27,7 +28,21 @@ export async function lookup(app, text) {
   found.push(Promise.resolve(app.studios.filter((row) => row !== studio && row.name.toLowerCase().includes(text.toLowerCase())).slice(0, 4).map((row) => ({ text: row.name, hint: "studio", icon: "studios", run: () => app.choose(row) }))));
   return (await Promise.all(found)).flat().filter(Boolean);
 }
-function showEvent(app, event) {
+// The page of what an entry of the audit log names, by the family of the action. A waitlist entry, a membership and a purchase have none.
+const PAGES = { members: (id) => ["members", [id]], classes: (id) => ["today", [id]], clients: (id) => ["partners", [id]], "webhook-deliveries": (id) => ["deliveries", [id]],
+  "webhook-endpoints": (id) => ["deliveries", [], { endpoint: id, show: "all" }], "staff-tokens": () => ["team"], studios: () => ["today"], import: () => ["transfer"], keys: null, bookings: null };
+export const hasPage = ({ action, target }) => Boolean(target) && Object.hasOwn(PAGES, action.split(".")[0]);
+export async function openTarget(app, { action, target, studio_id }) {
+  const studio = app.studios.find((one) => one.id === studio_id), [family] = action.split(".");
+  if (studio && studio.id !== app.studio?.id) app.choose(studio);
+  if (PAGES[family]) return go(href(...PAGES[family](target)));
+  try {
+    if (family === "bookings") return go(href("today", [(await app.api.get(`/bookings/${target}`)).class_id]));
+    const { data } = await app.root.get("/keys", { studio: studio_id });
+    go(href("partners", [data.find((one) => one.id === target).client_id]));
+  } catch { toast("It cannot be opened: it is no longer there.", { kind: "bad" }); }
+}
+export function showEvent(app, event) {
   openDialog(sentence(event, app.names), () => html`<p class="soft"><code>${event.type}</code> #${event.sequence}</p>
     <st-json .value=${event} label="Event"></st-json>`, { wide: true });
 }

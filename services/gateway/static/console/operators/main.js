@@ -1,8 +1,7 @@
 // The operators' console: a token opens a session and is not stored anywhere; the rail depends on its role.
 import { Api, session } from "../ui/api.js";
 import { confirm, menu } from "../ui/controls.js";
-import { failed, html, problem, render, repeat } from "../ui/element.js";
-import { counted } from "../ui/marks.js";
+import { counted, failed, html, problem, render, repeat } from "../ui/element.js";
 import { redrawShell } from "../ui/app-shell.js";
 import { lookup } from "./lookup.js";
 import { pagesOf } from "./pages.js";

@@ -2,9 +2,8 @@
 import { copyButton, copyChip } from "../ui/copy-chip.js";
 import { facts, tabs } from "../ui/detail-pane.js";
 import { chips, confirm, field, openDialog, search } from "../ui/controls.js";
-import { empty, failed, go, href, html, Load, nothing, panel, Piece, toast, withQuery } from "../ui/element.js";
+import { counted, dot, empty, failed, go, href, html, icon, kindOf, Load, meter, method, nothing, panel, Piece, pill, toast, withQuery } from "../ui/element.js";
 import { poll } from "../ui/live.js";
-import { counted, dot, icon, kindOf, meter, method, pill } from "../ui/marks.js";
 import { lasting } from "../ui/time.js";
 import { readHealth } from "../partner/endpoints.js";
 import { adviceFor, meansOf } from "../partner/reference.js";

@@ -1,7 +1,6 @@
 // All studios: a row leads to its desk.
 import { field, openForm, search } from "../ui/controls.js";
-import { empty, go, href, html, nothing, Piece, toast } from "../ui/element.js";
-import { avatar, icon, pill } from "../ui/marks.js";
+import { avatar, empty, go, href, html, icon, nothing, Piece, pill, toast } from "../ui/element.js";
 import { browserZone, inText } from "../ui/time.js";
 
 export function newStudio(app) {

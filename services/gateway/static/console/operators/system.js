@@ -1,8 +1,7 @@
 // System: the services, the way of an event as a picture, an hour of figures, and what is parked.
 import { confirm, openDialog } from "../ui/controls.js";
-import { failed, href, html, Load, nothing, panel, Piece, toast } from "../ui/element.js";
+import { counted, dot, failed, href, html, kindOf, Load, nothing, panel, Piece, state, toast, words } from "../ui/element.js";
 import { poll } from "../ui/live.js";
-import { counted, dot, kindOf, state, words } from "../ui/marks.js";
 import { inText, lasting } from "../ui/time.js";
 import { errorText } from "../partner/endpoints.js";
 import { whereOf } from "../partner/sentences.js";

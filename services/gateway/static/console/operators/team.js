@@ -1,7 +1,6 @@
 // Team: who has a staff token of this studio.
 import { choice, confirm, field, openForm } from "../ui/controls.js";
-import { empty, failed, html, Load, nothing, panel, Piece, toast } from "../ui/element.js";
-import { avatar, icon, pill } from "../ui/marks.js";
+import { avatar, empty, failed, html, icon, Load, nothing, panel, Piece, pill, toast } from "../ui/element.js";
 import { showSecret } from "./keys.js";
 
 const MAY = { staff: "Today, Week and Members", manager: "also partners, deliveries, imports, the team, and waiving fees" };

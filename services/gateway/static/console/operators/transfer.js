@@ -1,6 +1,5 @@
 // Import & export. A file is always checked first; then it is imported; every bad line is shown with its reason.
-import { failed, html, Load, nothing, panel, Piece, problem, toast } from "../ui/element.js";
-import { counted, icon, meter, words } from "../ui/marks.js";
+import { counted, failed, html, icon, Load, meter, nothing, panel, Piece, problem, toast, words } from "../ui/element.js";
 
 const CHECKED = 1500, SENT = 4000; // lines in one request
 const SHOWN = 200;

@@ -2,9 +2,8 @@
 import { copy, copyChip } from "../ui/copy-chip.js";
 import { crumbs, facts, split } from "../ui/detail-pane.js";
 import { chips, confirm, toggle } from "../ui/controls.js";
-import { empty, failed, go, href, html, Load, nothing, panel, Piece, toast, withQuery } from "../ui/element.js";
+import { dot, empty, failed, go, href, html, Load, nothing, panel, Piece, pill, toast, withQuery } from "../ui/element.js";
 import { poll } from "../ui/live.js";
-import { dot, pill } from "../ui/marks.js";
 import { relative } from "../ui/time.js";
 import { attemptBoxes, chosenAttempt, curlOf, timeline, TRIES } from "./attempts.js";
 import { endpointActs, endpointMenu, errorText, healthFigures, healthWord, pausedPill, readHealth } from "./endpoints.js";

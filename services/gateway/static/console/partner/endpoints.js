@@ -1,8 +1,7 @@
 // Webhooks: a card for each endpoint with its health.
 import { confirm, menu, toggle } from "../ui/controls.js";
-import { empty, failed, go, href, html, Load, nothing, panel, Piece, toast } from "../ui/element.js";
+import { empty, failed, go, href, html, icon, Load, nothing, panel, Piece, state, toast } from "../ui/element.js";
 import { poll } from "../ui/live.js";
-import { icon, state } from "../ui/marks.js";
 import { relative, sinceText } from "../ui/time.js";
 import { endpointSheet, secretDialog, sendTest } from "./endpoint-sheet.js";
 import { endpointName, whereOf } from "./sentences.js";

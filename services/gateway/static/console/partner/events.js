@@ -2,8 +2,7 @@
 import { copyButton, copyChip } from "../ui/copy-chip.js";
 import { crumbs, facts, split, tabs } from "../ui/detail-pane.js";
 import { chips, choice, openDialog } from "../ui/controls.js";
-import { empty, failed, go, href, html, Load, nothing, panel, Piece, toast, withQuery } from "../ui/element.js";
-import { dot, icon, method, pill, state } from "../ui/marks.js";
+import { dot, empty, failed, go, href, html, icon, Load, method, nothing, panel, Piece, pill, state, toast, withQuery } from "../ui/element.js";
 import { dayAndTime, dayWord, iso } from "../ui/time.js";
 import { outcomeOf, overdue, worst } from "./outcomes.js";
 import { endpointName, familyOf, iconOf, sentence } from "./sentences.js";

@@ -1,9 +1,8 @@
 // Home: is the integration working right now, and what to do first.
 import { copyButton } from "../ui/copy-chip.js";
-import { href, html, Load, nothing, panel, Piece, skeleton } from "../ui/element.js";
+import { counted, dot, href, html, icon, Load, nothing, panel, Piece, pill, skeleton } from "../ui/element.js";
 import { chips } from "../ui/controls.js";
 import { poll } from "../ui/live.js";
-import { counted, dot, icon, pill } from "../ui/marks.js";
 import { lasting, sinceText } from "../ui/time.js";
 import { endpointSheet, sendTest } from "./endpoint-sheet.js";
 import { errorText, readHealth } from "./endpoints.js";

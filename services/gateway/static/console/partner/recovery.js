@@ -1,7 +1,6 @@
 // Recovery: sends an endpoint what it missed since a moment. Says how much that is before it starts, then shows how far it is.
 import { chips, openDialog } from "../ui/controls.js";
-import { html, nothing, problem } from "../ui/element.js";
-import { counted, meter } from "../ui/marks.js";
+import { counted, html, meter, nothing, problem } from "../ui/element.js";
 import { inText, instant, sinceText, zones } from "../ui/time.js";
 import { endpointName } from "./sentences.js";
 

@@ -1,10 +1,9 @@
 // Requests: what the integration sent, newest first; a request with its explanation and the events that it caused.
 import { copyButton, copyChip } from "../ui/copy-chip.js";
 import { crumbs, facts, split } from "../ui/detail-pane.js";
-import { empty, go, href, html, Load, nothing, panel, Piece, withQuery } from "../ui/element.js";
+import { dot, empty, go, href, html, kindOf, Load, method, nothing, panel, Piece, pill, withQuery } from "../ui/element.js";
 import { chips, choice, search } from "../ui/controls.js";
 import { poll } from "../ui/live.js";
-import { dot, kindOf, method, pill } from "../ui/marks.js";
 import { clock, dayWord, lasting } from "../ui/time.js";
 import { eventRow } from "./events.js";
 import { adviceFor, here, meansOf, reference } from "./reference.js";

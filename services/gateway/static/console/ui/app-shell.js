@@ -1,8 +1,7 @@
 // <st-shell .app=${app}>: rail, top bar, pages by address, keys, theme and zone. app = { title, brand(), pages, api, follower?, actions?, lookup?, top?, account?, signOut, keys? }.
 // A page is { name, group, title, icon, key, badge?(), render(app, route) }; `key` is its letter after `g`.
 import { openDialog } from "./controls.js";
-import { html, nothing, Piece } from "./element.js";
-import { icon } from "./marks.js";
+import { html, icon, nothing, Piece } from "./element.js";
 import { openPalette } from "./palette.js";
 import { go, href, read } from "./route.js";
 import { relative, setZone, zones } from "./time.js";

@@ -1,7 +1,6 @@
 // What is pressed and filled in: chips, choices, fields, menus; and dialogs and sheets. openDialog(title, (dialog) => template, { sheet })
 // draws again on dialog.redraw(); dialog.close() ends it.
-import { html, live, nothing, problem, render } from "./element.js";
-import { icon } from "./marks.js";
+import { html, icon, live, nothing, problem, render } from "./element.js";
 
 // Chips with counts, a select, a search box. A choice is told by `pick(value)`.
 export const chips = (label, options, chosen, pick) => html`<div class="chips" role="group" aria-label=${label}>${options.map(([value, text, count, kind]) => html`
