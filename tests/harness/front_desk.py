@@ -61,8 +61,13 @@ class FrontDesk(Struct):
 
 
 def midday_zone() -> str:
-    """The zone in which it is between noon and one o'clock. The names of these zones count westwards."""
-    hours = 12 - datetime.now(UTC).hour
+    """The zone in which it is between noon and one o'clock."""
+    return zone_in_which_it_is(12)
+
+
+def zone_in_which_it_is(hour: int) -> str:
+    """Between this hour, of noon to two, and the next. The names of these zones count westwards."""
+    hours = hour - datetime.now(UTC).hour
     return f"Etc/GMT{-hours:+d}" if hours else "Etc/GMT"
 
 

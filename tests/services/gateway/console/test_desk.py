@@ -6,10 +6,11 @@ import re
 from playwright.async_api import Browser, Dialog, Locator, Route, expect
 
 from shared.wire import new_id
+from tests.harness import import_lines
 from tests.harness.browser import SHARED_LOOP, Tab, new_tab
 from tests.harness.console_pages import MANAGER_PAGES, STAFF_PAGES
 from tests.harness.eventually import eventually, until
-from tests.harness.front_desk import FrontDesk, front_desk
+from tests.harness.front_desk import FrontDesk, front_desk, zone_in_which_it_is
 from tests.harness.http import created
 from tests.harness.system import System
 
@@ -506,3 +507,26 @@ async def test_held_seats_are_shown_and_can_be_released(tab: Tab, system: System
     await tab.page.get_by_role("button", name="Cancel booking").click()
     await becomes(desk, hold["id"], "cancelled")
     await expect(held).to_have_count(0)
+
+
+async def test_the_desk_of_a_location_goes_by_its_own_clock(tab: Tab, system: System) -> None:
+    """One zone for every time of the page: that of the chosen location, else the studio's."""
+    desk = await front_desk(system)
+    west = import_lines.location(name="West", timezone=zone_in_which_it_is(14))
+    await system.import_lines([west], desk.studio_id)
+    await desk.add_class("Sunset Flow", 20, location_id=west["id"])
+    await desk.open(tab)
+    row, zone = tab.page.locator(".class-item", has_text="Sunset Flow"), tab.page.locator("#zone")
+    await expect(row).to_contain_text(re.compile(r"1[23]:\d\d"))
+    await expect(zone).to_contain_text("studio")
+    await tab.page.get_by_label("Location").select_option(label="West")
+    for _ in range(2):
+        await expect(row).to_contain_text(re.compile(r"1[45]:\d\d"))
+        await expect(zone).to_contain_text("location")
+        await expect(tab.page.locator(".desk-head")).to_contain_text(re.compile(r"1[45]:\d\d – 1[56]:\d\d"))
+        await expect(tab.page.locator(".today-clock")).to_contain_text(re.compile(r"14:\d\d"))
+        await expect(tab.page.locator(".class-item")).to_have_count(1)
+        await tab.page.reload()
+    await tab.page.get_by_label("Location").select_option(label="All locations")
+    await expect(row).to_contain_text(re.compile(r"1[23]:\d\d"))
+    await expect(zone).to_contain_text("studio")

@@ -1,8 +1,7 @@
 // Members: found as one types; a member's page with bookings, memberships, purchases and what can be done.
-import { copyChip } from "../ui/copy-chip.js";
 import { facts, split } from "../ui/detail-pane.js";
 import { choice, confirm, field, menu, openForm, search } from "../ui/controls.js";
-import { avatar, counted, empty, failed, go, href, html, icon, Load, nothing, panel, Piece, pill, toast } from "../ui/element.js";
+import { avatar, copyChip, counted, empty, failed, go, href, html, icon, Load, nothing, panel, Piece, pill, toast } from "../ui/element.js";
 import { dayAndTime, inText } from "../ui/time.js";
 import { cancelBooking, has } from "./acts.js";
 import { download } from "../operators/transfer.js";

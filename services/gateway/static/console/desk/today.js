@@ -3,7 +3,7 @@ import { redrawShell } from "../ui/app-shell.js";
 import { confirm, menu } from "../ui/controls.js";
 import { avatar, counted, empty, failed, go, href, html, icon, Load, nothing, panel, Piece, pill, problem, repeat, seats, skeleton, toast } from "../ui/element.js";
 import { poll } from "../ui/live.js";
-import { addDays, clock, day, dayName, midnight, relative } from "../ui/time.js";
+import { addDays, clock, day, dayName, midnight, relative, zones } from "../ui/time.js";
 import { cancelBooking, cancelClass, has, markNoShows, money, tags, waiveFee } from "./acts.js";
 import { queueNotes } from "./attendance.js";
 import { classList, ends, starts } from "./class-list.js";
@@ -30,12 +30,12 @@ class Today extends Piece {
     this.addEventListener("pointerdown", () => { this.touched = Date.now(); this.nudge(); }, options);
     app.attendance.addEventListener("change", ({ row }) => this.answered(row), options);
     window.addEventListener("desk-location", () => { this.day.clear(); this.day.run().then(() => this.open()); }, options);
-    window.addEventListener("st-zone", () => { if (this.readIn !== day(Date.now())) this.day.run(); }, options);
+    window.addEventListener("st-zone", () => { if (this.readIn !== this.scope) this.day.run(); }, options);
     document.addEventListener("keydown", (event) => this.onKey(event), { signal: this.signal, capture: true });
     const ticking = setInterval(() => { this.requestUpdate(); redrawShell(); }, 20000);
     this.signal.addEventListener("abort", () => clearInterval(ticking));
   }
-  get scope() { return `${day(Date.now())} ${this.app.location}`; }
+  get scope() { return `${day(Date.now())} ${zones.current} ${this.app.location}`; }
   updated() {
     const { kept } = this.app, { value } = this.roster;
     if (kept.of !== this.scope) Object.assign(kept, { of: this.scope, day: undefined, rosters: new Map() });
@@ -44,8 +44,9 @@ class Today extends Piece {
   }
   told() { this.app.attendance.offline(Boolean((this.day.error || this.roster.error)?.offline)); }
   async readDay() {
-    const { api } = this.app, today = (this.readIn = day(Date.now())), options = { signal: this.signal };
+    const { api } = this.app, today = day(Date.now()), options = { signal: this.signal };
     const begin = midnight(today);
+    this.readIn = this.scope;
     const [{ rows }, { rows: cancelled }] = await Promise.all([
       api.all("/classes", { starts_after: new Date(begin - 1).toISOString(), starts_before: midnight(addDays(today, 2)).toISOString(), location_id: this.app.location }, 400, options),
       api.all("/bookings", { cancelled_since: new Date(begin - 3 * 86400000).toISOString() }, 400, options)]);
@@ -84,7 +85,7 @@ class Today extends Piece {
     const mark = () => JSON.stringify([this.roster.value?.people.map((one) => [one.id, one.status]), this.day.value?.today.map((row) => [row.id, row.booked_count, row.capacity, row.status]), this.day.value?.late.length]);
     const before = mark();
     this.steps += 1;
-    if (this.day.error || this.steps % 2 || this.readIn !== day(Date.now())) await this.day.run();
+    if (this.day.error || this.steps % 2 || this.readIn !== this.scope) await this.day.run();
     // The next class opens by itself, but never under a hand that is about to press.
     if (!this.route.parts[0] && this.chosen !== this.shownId && Date.now() - this.touched > REST && !this.filter && !document.querySelector("dialog[open]")) this.open();
     if (this.shownId) await this.reread();

@@ -1,7 +1,6 @@
 // What people did, as sentences, newest first: of one studio (Activity), or of all (Audit).
-import { copyChip } from "../ui/copy-chip.js";
 import { facts, split } from "../ui/detail-pane.js";
-import { avatar, empty, go, href, html, nothing, Piece, withQuery } from "../ui/element.js";
+import { avatar, copyChip, empty, go, href, html, nothing, Piece, withQuery } from "../ui/element.js";
 import { choice } from "../ui/controls.js";
 import { poll } from "../ui/live.js";
 import { clock, dayWord } from "../ui/time.js";

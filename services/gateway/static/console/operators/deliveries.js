@@ -1,7 +1,6 @@
 // Deliveries of the studio: what failed or is late, by endpoint with the reason they share; one of them with its attempts.
-import { copyChip } from "../ui/copy-chip.js";
 import { facts, split } from "../ui/detail-pane.js";
-import { dot, empty, failed, go, href, html, Load, nothing, panel, Piece, pill, repeat, toast, withQuery } from "../ui/element.js";
+import { copyChip, dot, empty, failed, go, href, html, Load, nothing, panel, Piece, pill, repeat, toast, withQuery } from "../ui/element.js";
 import { chips } from "../ui/controls.js";
 import { poll } from "../ui/live.js";
 import { dayAndTime, relative } from "../ui/time.js";

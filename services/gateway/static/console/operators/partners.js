@@ -1,8 +1,7 @@
 // Partners: a card for each client; a client's page with keys, limits, endpoints and requests.
-import { copyButton, copyChip } from "../ui/copy-chip.js";
 import { facts, tabs } from "../ui/detail-pane.js";
 import { chips, confirm, field, openDialog, search } from "../ui/controls.js";
-import { counted, dot, empty, failed, go, href, html, icon, kindOf, Load, meter, method, nothing, panel, Piece, pill, toast, withQuery } from "../ui/element.js";
+import { copyButton, copyChip, counted, dot, empty, failed, go, href, html, icon, kindOf, Load, meter, method, nothing, panel, Piece, pill, toast, withQuery } from "../ui/element.js";
 import { poll } from "../ui/live.js";
 import { lasting } from "../ui/time.js";
 import { readHealth } from "../partner/endpoints.js";

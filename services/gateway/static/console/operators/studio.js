@@ -44,9 +44,15 @@ export function useStudio(app, studio, left = null) {
   app.may = () => true;
   app.attendance = left ? Object.assign(left, { api: app.api }) : new Attendance(app.api, studio);
   let places = [];
+  // A front desk works by the clock on its wall.
+  const turnZone = () => {
+    const zone = places.find((row) => row.id === app.location)?.timezone;
+    setZone(zone && zone !== studio.timezone ? { studio: zone, of: "location" } : { studio: studio.timezone || "UTC" });
+  };
   const pick = (id) => {
     app.location = id;
     keepInAddress({ location: id });
+    turnZone();
     redrawShell();
     window.dispatchEvent(new Event("desk-location"));
   };
@@ -56,7 +62,7 @@ export function useStudio(app, studio, left = null) {
     return html`${place ? choice("Location", [["", "All locations"], ...options], app.location, pick) : nothing}
       ${["today", ""].includes(page) ? html`<span class="soft num only-wide today-clock">${dayName(now)} · ${clock(now)}</span>` : nothing}`;
   };
-  app.names.list("locations").then((rows) => { places = rows; redrawShell(); });
+  app.names.list("locations").then((rows) => { if (app.studio === studio) { places = rows; turnZone(); redrawShell(); } });
 }
 
 export function chooseStudio(app) {

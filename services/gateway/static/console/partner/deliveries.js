@@ -1,8 +1,7 @@
 // An endpoint's page: its health and deliveries at the left, newest first; one delivery with all attempts at the right.
-import { copy, copyChip } from "../ui/copy-chip.js";
 import { crumbs, facts, split } from "../ui/detail-pane.js";
 import { chips, confirm, toggle } from "../ui/controls.js";
-import { dot, empty, failed, go, href, html, Load, nothing, panel, Piece, pill, toast, withQuery } from "../ui/element.js";
+import { copy, copyChip, dot, empty, failed, go, href, html, Load, nothing, panel, Piece, pill, toast, withQuery } from "../ui/element.js";
 import { poll } from "../ui/live.js";
 import { relative } from "../ui/time.js";
 import { attemptBoxes, chosenAttempt, curlOf, timeline, TRIES } from "./attempts.js";

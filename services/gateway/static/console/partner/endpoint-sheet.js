@@ -1,7 +1,6 @@
 // A new endpoint or a changed one: address, event types as a tree with scopes, then its secret, a receiver, and a first test.
-import { copyButton } from "../ui/copy-chip.js";
 import { chips, field, openDialog } from "../ui/controls.js";
-import { go, href, html, icon, live, nothing, problem, toast } from "../ui/element.js";
+import { copyButton, go, href, html, icon, live, nothing, problem, toast } from "../ui/element.js";
 import { endpointName, familyOf } from "./sentences.js";
 
 const GO = `// go get github.com/standard-webhooks/standard-webhooks/libraries/go

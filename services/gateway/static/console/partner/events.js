@@ -1,9 +1,8 @@
 // Events: the log, live. A row is a sentence with what became of it at each endpoint; the detail has payload, deliveries and the request.
-import { copyButton, copyChip } from "../ui/copy-chip.js";
 import { crumbs, facts, split, tabs } from "../ui/detail-pane.js";
 import { chips, choice, openDialog } from "../ui/controls.js";
-import { dot, empty, failed, go, href, html, icon, Load, method, nothing, panel, Piece, pill, state, toast, withQuery } from "../ui/element.js";
-import { dayAndTime, dayWord, iso } from "../ui/time.js";
+import { copyButton, copyChip, dot, empty, failed, go, href, html, icon, Load, method, nothing, panel, Piece, pill, state, toast, withQuery } from "../ui/element.js";
+import { day, dayAndTime, dayWord, iso } from "../ui/time.js";
 import { outcomeOf, overdue, worst } from "./outcomes.js";
 import { endpointName, familyOf, iconOf, sentence } from "./sentences.js";
 
@@ -94,7 +93,7 @@ class Events extends Piece {
   }
   named(name, value, shown) {
     const { names } = this.app;
-    if (name === "class_id") { const row = names.get("class", value); return row ? html`<a href=${href("schedule", [], { day: row.start_local.slice(0, 10), class: value })}>${row.title} · ${dayAndTime(row.start_time)}</a> ${copyChip(value)}` : copyChip(value); }
+    if (name === "class_id") { const row = names.get("class", value); return row ? html`<a href=${href("schedule", [], { day: day(row.start_time), class: value })}>${row.title} · ${dayAndTime(row.start_time)}</a> ${copyChip(value)}` : copyChip(value); }
     if (name === "member_id") { const row = names.get("member", value); return html`${row ? html`<a href=${href("events", [], { resource: value })}>${row.name}</a> ` : nothing}${copyChip(value)}`; }
     return shown(value);
   }

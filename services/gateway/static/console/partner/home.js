@@ -1,6 +1,5 @@
 // Home: is the integration working right now, and what to do first.
-import { copyButton } from "../ui/copy-chip.js";
-import { counted, dot, href, html, icon, Load, nothing, panel, Piece, pill, skeleton } from "../ui/element.js";
+import { copyButton, counted, dot, href, html, icon, Load, nothing, panel, Piece, pill, skeleton } from "../ui/element.js";
 import { chips } from "../ui/controls.js";
 import { poll } from "../ui/live.js";
 import { lasting, sinceText } from "../ui/time.js";

@@ -1,6 +1,6 @@
 // Whatever was pasted into the palette: a request, an event, a delivery, an endpoint, a booking, a class, or a member's email.
 import { href } from "../ui/route.js";
-import { dayAndTime } from "../ui/time.js";
+import { day, dayAndTime } from "../ui/time.js";
 import { endpointName, sentence } from "./sentences.js";
 import { personName } from "./names.js";
 
@@ -8,7 +8,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export async function lookup({ api, may, names }, text) {
   const ask = (scope, path, made) => (!scope || may(scope) ? api.get(path).then(made, () => null) : null);
   const one = encodeURIComponent(text);
-  const classEntry = (row) => ({ text: `${row.title} · ${dayAndTime(row.start_time)}`, hint: "class", icon: "schedule", to: href("schedule", [], { day: row.start_local.slice(0, 10), class: row.id }) });
+  const classEntry = (row) => ({ text: `${row.title} · ${dayAndTime(row.start_time)}`, hint: "class", icon: "schedule", to: href("schedule", [], { day: day(row.start_time), class: row.id }) });
   const asked = [/^[\w.:-]{6,128}$/.test(text) && ask(null, `/requests?request_id=${one}`, ({ data: [row] }) => row && { text: `${row.method} ${row.route || ""} → ${row.status}`, hint: "request", icon: "requests", to: href("requests", [row.request_id]) })];
   if (UUID.test(text)) {
     asked.push(

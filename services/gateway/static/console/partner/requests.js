@@ -1,7 +1,6 @@
 // Requests: what the integration sent, newest first; a request with its explanation and the events that it caused.
-import { copyButton, copyChip } from "../ui/copy-chip.js";
 import { crumbs, facts, split } from "../ui/detail-pane.js";
-import { dot, empty, go, href, html, kindOf, Load, method, nothing, panel, Piece, pill, withQuery } from "../ui/element.js";
+import { copyButton, copyChip, dot, empty, go, href, html, kindOf, Load, method, nothing, panel, Piece, pill, withQuery } from "../ui/element.js";
 import { chips, choice, search } from "../ui/controls.js";
 import { poll } from "../ui/live.js";
 import { clock, dayWord, lasting } from "../ui/time.js";

@@ -1,7 +1,6 @@
 // Schedule: a day by rooms, a week by days, or an agenda; a class opens beside it.
-import { copy, copyChip } from "../ui/copy-chip.js";
 import { facts } from "../ui/detail-pane.js";
-import { avatar, empty, go, href, html, icon, Load, nothing, panel, Piece, pill, seats, withQuery } from "../ui/element.js";
+import { avatar, copy, copyChip, empty, go, href, html, icon, Load, nothing, panel, Piece, pill, seats, withQuery } from "../ui/element.js";
 import { chips } from "../ui/controls.js";
 import { addDays, clock, day, dayName, longDay, midnight, monday, zones } from "../ui/time.js";
 import { personName } from "./names.js";

@@ -90,7 +90,7 @@ class Shell extends Piece {
         <button class="icon-btn only-small" aria-label="Pages" aria-expanded=${String(this.open)} aria-controls="nav" @click=${() => { this.open = !this.open; }}>${icon("menu")}</button>
         <span class="brand" id="who">${app.brand()}</span>
         ${app.top ? app.top() : nothing}
-        <button class="zone" id="zone" title="All times are shown in ${zones.current}. Press for ${zones.mode === "browser" ? "the studio's zone" : "this browser's zone"}." @click=${() => setZone({ mode: zones.mode === "browser" ? "studio" : "browser" })}>${zoneName()}<small> ${zones.mode === "browser" ? "browser" : "studio"}</small></button>
+        <button class="zone" id="zone" title="All times are shown in ${zones.current}. Press for ${zones.mode === "browser" ? `the ${zones.of}'s zone` : "this browser's zone"}." @click=${() => setZone({ mode: zones.mode === "browser" ? "studio" : "browser" })}>${zoneName()}<small> ${zones.mode === "browser" ? "browser" : zones.of}</small></button>
         ${paused ? html`<span class="stale" role="status">Paused ${relative(app.follower.since)} · <button class="link" @click=${() => app.follower.again()}>reconnect</button></span>` : nothing}
         <span class="grow"></span>
         <button class="find" @click=${() => openPalette(app)} aria-label="Paste any id, or search">${icon("search")}<span>Paste any id, or search</span><kbd>Ctrl K</kbd></button>

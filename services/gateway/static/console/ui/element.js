@@ -61,6 +61,7 @@ export function problem(error, again) {
 export const styled = (properties) => ref((node) => { if (node) for (const [name, value] of Object.entries(properties)) node.style.setProperty(name, value); });
 // What every page needs besides, so that it has one import for it.
 export { html, live, nothing, render, repeat, svg };
+export { copy, copyButton, copyChip } from "./copy-chip.js";
 export { avatar, counted, dot, icon, initials, kindOf, meter, method, pill, seats, state, words } from "./marks.js";
 export { go, href, withQuery } from "./route.js";
 export { failed, toast } from "./toast.js";
