@@ -364,6 +364,24 @@ async def test_a_walk_in_is_found_by_three_letters(tab: Tab, system: System) -> 
     await expect(check_in(tab, "Zoe Quist").or_(sheet.locator(".problem"))).to_be_visible()
 
 
+async def test_a_member_is_found_from_today(tab: Tab, system: System) -> None:
+    """With what they can pay with; the network's failure is a sentence."""
+    desk = await front_desk(system)
+    line = import_lines.member(first_name="Zara", last_name="Quist", email="zara@example.com")
+    await system.import_lines([line], desk.studio_id)
+    await desk.open(tab)
+    await tab.page.get_by_role("button", name="Find a member").click()
+    dialog = tab.page.get_by_role("dialog")
+    await tab.page.context.set_offline(True)
+    await dialog.get_by_label("Find a member").fill("zar")
+    await expect(dialog.locator(".problem")).to_contain_text("The server cannot be reached.")
+    await tab.page.context.set_offline(False)
+    await dialog.get_by_label("Find a member").fill("zara")
+    await expect(dialog.get_by_role("button", name="Zara Quist")).to_contain_text("no credits")
+    await tab.page.keyboard.press("Enter")
+    await expect(tab.page.locator(".pane h1")).to_have_text("Zara Quist")
+
+
 async def test_a_full_class_takes_a_walk_in_to_the_waitlist_or_gets_a_seat_more(
     tab: Tab, system: System
 ) -> None:

@@ -7,7 +7,7 @@ import { addDays, clock, day, dayName, midnight, relative, zones } from "../ui/t
 import { cancelBooking, cancelClass, has, markNoShows, money, tags, waiveFee } from "./acts.js";
 import { queueNotes } from "./attendance.js";
 import { classList, ends, starts } from "./class-list.js";
-import { openWalkIn } from "./walk-in.js";
+import { findMember, openWalkIn } from "./walk-in.js";
 
 const GRACE = 5 * 60000, REST = 60000; // a class that began a moment ago is still the one people come to
 const LEFT = ["cancelled", "expired"];
@@ -191,7 +191,7 @@ class Today extends Piece {
   }
   render() {
     const { value } = this.day;
-    return html`<div class="desk ${this.route.parts[0] ? "open" : ""}"><section class="desk-side">${value ? html`${this.day.error && !this.app.attendance.offlineSince ? html`<p class="stale" role="status">Paused: ${this.day.error.message}</p>` : nothing}${classList({ value, rooms: this.lists.value?.rooms, chosen: this.shownId })}` : panel(this.day, () => nothing)}</section>
+    return html`<div class="desk ${this.route.parts[0] ? "open" : ""}"><section class="desk-side"><button class="btn wide-btn" @click=${() => findMember(this.app)}>${icon("search")}Find a member</button>${value ? html`${this.day.error && !this.app.attendance.offlineSince ? html`<p class="stale" role="status">Paused: ${this.day.error.message}</p>` : nothing}${classList({ value, rooms: this.lists.value?.rooms, chosen: this.shownId })}` : panel(this.day, () => nothing)}</section>
       <section class="pane desk-pane" tabindex="-1" aria-label="Roster">${queueNotes(this.app.attendance)}${this.route.parts[0] ? html`<a class="back only-phone" data-close href=${href("today")}>${icon("left")}Today</a>` : nothing}${this.right()}</section></div>`;
   }
 }

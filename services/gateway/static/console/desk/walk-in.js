@@ -1,6 +1,6 @@
 // A walk-in: find the member or type a new one, see what they pay with, book and check in.
 import { choice, field, openDialog } from "../ui/controls.js";
-import { avatar, counted, html, icon, nothing, pill, problem, skeleton, toast } from "../ui/element.js";
+import { avatar, counted, go, href, html, icon, nothing, pill, problem, skeleton, toast } from "../ui/element.js";
 import { clock } from "../ui/time.js";
 import { has } from "./acts.js";
 
@@ -25,6 +25,12 @@ export class MemberSearch {
   }
 }
 
+// Somebody stands at the desk, and it is not about a class of today.
+export function findMember(app) {
+  const open = (one) => { dialog.close(); go(href("members", [one.id])); };
+  const search = new MemberSearch(app, () => dialog.redraw());
+  const dialog = openDialog("Find a member", () => search.draw(open));
+}
 export function openWalkIn(app, row, done) {
   let member = null, fresh = null, spots = [], spot = "", error = null, busy = false;
   const search = new MemberSearch(app, () => dialog.redraw());
