@@ -4,9 +4,9 @@ import { html, nothing, Piece, repeat, styled } from "./element.js";
 import { clock, minutesOfDay } from "./time.js";
 
 const HOUR = 52, APART = 22, CARD = 16; // pixels, minutes, and percent by which a card on another is set in
-const LANE = 58, TALL = 36, AXIS = 46; // pixels: narrower than this hides the time, lower has room for one line
+const LANE = 58, TALL = 36, AXIS = 46, SPELL = 120; // pixels: narrower hides the time, lower has room for one line; and minutes for one "+n more"
 // Overlapping rows stand side by side: each gets the first free lane, a group of overlaps shares its number of lanes.
-// Of more than fit into `wide` pixels, the first are shown, and the last of these has the number of the others as `more`.
+// Of more than fit into `wide` pixels, the first are shown; `more` of the first of all has [how many others, until which minute], …
 export function lanes(rows, wide) {
   const placed = [];
   let group = [], ends = [], until = -Infinity;
@@ -16,7 +16,8 @@ export function lanes(rows, wide) {
     const fit = Math.max(1, apart ? 1 + Math.floor((1 - LANE / wide) * 100 / CARD) : Math.floor(wide / LANE)), of = Math.min(ends.length, fit);
     for (const one of group) Object.assign(one, { of, apart });
     const shown = group.filter((one) => one.lane < fit);
-    if (shown.length) Object.assign(shown.at(-1), { more: group.length - shown.length, until });
+    const hidden = Map.groupBy(group.filter((one) => one.lane >= fit), (one) => Math.floor((one.start - group[0].start) / SPELL));
+    if (hidden.size) shown[0].more = [...hidden].map(([n, rows]) => [rows.length, Math.min(until, group[0].start + (n + 1) * SPELL)]);
     placed.push(...shown);
     group = []; ends = [];
   };
@@ -66,14 +67,14 @@ class Calendar extends Piece {
     place.setPointerCapture(event.pointerId);
     for (const [name, step] of [["pointermove", drag], ["pointercancel", end], ["pointerup", () => { end(); pick(from, lasts > 15 ? lasts : undefined); }]]) place.addEventListener(name, step, done);
   }
-  block({ row, start, end, lane, of, apart, more, until }, y, column) {
+  block({ row, start, end, lane, of, apart, more }, y, column) {
     const left = apart ? lane * CARD : (lane / of) * 100, width = apart ? 100 - left : 100 / of;
     const gone = row.status === "cancelled", fill = Math.min(1, this.fill(row)), text = this.text(row);
     const tall = Math.max(20, ((end - start) / 60) * HOUR - 3), tight = apart || tall < TALL, at = clock(row.start_time);
     return html`<a class="block t${this.hueOf(row)} ${gone ? "gone-class" : ""} ${apart ? "apart" : ""} ${tight ? "tight" : ""}" data-id=${row.id} href=${this.to(row)} aria-current=${row.id === this.selected ? "true" : nothing} title="${at}–${clock(row.end_time)} ${row.title} · ${text}"
       ${styled({ top: `${y(start) + 1}px`, height: `${tall}px`, left: `calc(${left}% + 2px)`, width: `calc(${width}% - 4px)` })} @click=${() => setTimeout(() => document.querySelector(".pane")?.focus({ preventScroll: true }), 60)}>
       <i class="fill" ${styled({ height: `${fill * 100}%` })}></i>${tight ? html`<span>${at}</span> <b>${row.title}</b> <span>${text}</span>` : html`<b>${row.title}</b><span>${at} · ${text}</span>`}</a>
-      ${more ? html`<a class="more-classes" href=${this.moreTo(column)} aria-label="${more} more: open the day" ${styled({ top: `${y(until) - 19}px` })}>+${more} more</a>` : nothing}`;
+      ${(more || []).map(([count, until]) => html`<a class="more-classes" href=${this.moreTo(column)} aria-label="${count} more: open the day" ${styled({ top: `${y(until) - 19}px` })}>+${count} more</a>`)}`;
   }
 }
 customElements.define("st-calendar", Calendar);

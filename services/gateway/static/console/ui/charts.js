@@ -66,4 +66,3 @@ class Line extends Chart {
 }
 customElements.define("st-bars", Bars);
 customElements.define("st-line", Line);
-export { number };
