@@ -4,10 +4,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from msgspec import Struct
+from playwright.async_api import Locator
 
 from tests.harness import import_lines
 from tests.harness.browser import Tab
 from tests.harness.console_pages import sign_in
+from tests.harness.eventually import eventually
 from tests.harness.http import Client, created
 from tests.harness.system import System
 
@@ -61,8 +63,13 @@ class FrontDesk(Struct):
 
 
 def midday_zone() -> str:
-    """The zone in which it is between noon and one o'clock. The names of these zones count westwards."""
-    hours = 12 - datetime.now(UTC).hour
+    """The zone in which it is between noon and one o'clock."""
+    return zone_in_which_it_is(12)
+
+
+def zone_in_which_it_is(hour: int) -> str:
+    """Between this hour, of noon to two, and the next. The names of these zones count westwards."""
+    hours = hour - datetime.now(UTC).hour
     return f"Etc/GMT{-hours:+d}" if hours else "Etc/GMT"
 
 
@@ -92,3 +99,22 @@ async def front_desk(system: System, *, seats: int = 8, minutes: int = 10) -> Fr
     await system.import_lines(lines, studio_id)
     members = {name: one["id"] for name, one in zip(NAMES, people, strict=True)}
     return FrontDesk(system, studio_id, lesson["id"], members, system.operator)
+
+
+def check_in(tab: Tab, name: str) -> Locator:
+    return tab.page.get_by_role("button", name=f"Check in {name}")
+
+
+def roster(tab: Tab) -> Locator:
+    return tab.page.get_by_role("list", name="Roster").locator("li strong")
+
+
+def toast(tab: Tab) -> Locator:
+    return tab.page.locator(".toast")
+
+
+async def becomes(desk: FrontDesk, booking_id: str, status: str) -> None:
+    async def is_so() -> bool:
+        return await desk.status_of(booking_id) == status
+
+    await eventually(is_so)

@@ -3,38 +3,20 @@
 import asyncio
 import re
 
-from playwright.async_api import Browser, Locator, Route, expect
+from playwright.async_api import Browser, Route, expect
 
 from shared.wire import new_id
+from tests.harness import import_lines
 from tests.harness.browser import SHARED_LOOP, Tab, new_tab
-from tests.harness.console_pages import STAFF_PAGES
+from tests.harness.console_pages import MANAGER_PAGES, STAFF_PAGES
 from tests.harness.eventually import eventually
-from tests.harness.front_desk import FrontDesk, front_desk
+from tests.harness.front_desk import becomes, check_in, front_desk, roster, toast, zone_in_which_it_is
 from tests.harness.http import created
 from tests.harness.system import System
 
 pytestmark = SHARED_LOOP
 
 TABLET = {"width": 1024, "height": 768}
-
-
-def check_in(tab: Tab, name: str) -> Locator:
-    return tab.page.get_by_role("button", name=f"Check in {name}")
-
-
-def roster(tab: Tab) -> Locator:
-    return tab.page.get_by_role("list", name="Roster").locator("li strong")
-
-
-def toast(tab: Tab) -> Locator:
-    return tab.page.locator(".toast")
-
-
-async def becomes(desk: FrontDesk, booking_id: str, status: str) -> None:
-    async def is_so() -> bool:
-        return await desk.status_of(booking_id) == status
-
-    await eventually(is_so)
 
 
 async def test_staff_land_on_today_and_check_in_with_one_click(tab: Tab, system: System) -> None:
@@ -124,56 +106,23 @@ async def test_the_desk_works_by_keyboard_alone(tab: Tab, system: System) -> Non
     await becomes(desk, bo, "checked_in")
 
 
-async def test_check_ins_wait_while_there_is_no_network(tab: Tab, system: System) -> None:
-    """The last data stays, what was clicked is shown, and it is sent when the network is back."""
-    desk = await front_desk(system)
-    ada, bo = await desk.book("Ada King", "Bo Okafor")
-    await desk.open(tab)
-    await expect(roster(tab)).to_have_count(2)
-    await tab.page.context.set_offline(True)
-    await check_in(tab, "Ada King").click()
-    await check_in(tab, "Bo Okafor").click()
-    await expect(tab.page.locator(".offline")).to_contain_text("Offline since")
-    await expect(tab.page.locator(".offline")).to_contain_text("2 changes wait")
-    await tab.page.get_by_role("button", name="Undo the check-in of Bo Okafor").click()
-    await expect(tab.page.locator(".offline")).to_contain_text("1 change waits")
-    await tab.page.context.set_offline(False)
-    await becomes(desk, ada, "checked_in")
-    await expect(tab.page.locator(".offline")).to_have_count(0)
-    assert await desk.status_of(bo) == "confirmed"
-
-
-async def test_an_undo_after_a_lost_answer_is_sent(tab: Tab, system: System) -> None:
-    """The check-in took effect, though the desk did not hear of it."""
-    desk = await front_desk(system)
-    [ada] = await desk.book("Ada King")
-    await desk.open(tab)
-
-    async def lose(route: Route) -> None:
-        await route.fetch()
-        await route.abort()
-
-    await tab.page.route("**/check-in", lose)
-    await check_in(tab, "Ada King").click()
-    await becomes(desk, ada, "checked_in")
-    await expect(tab.page.locator(".offline")).to_be_visible()
-    await tab.page.get_by_role("button", name="Undo the check-in of Ada King").click()
-    await tab.page.unroute("**/check-in")
-    await becomes(desk, ada, "confirmed")
-
-
-async def test_a_day_that_could_not_be_read_opens_once_it_can(tab: Tab, system: System) -> None:
-    """The problem is said once, nothing seems to load beside it, and the class opens after another try."""
+async def test_a_letter_after_g_puts_the_focus_to_what_the_page_is_for(tab: Tab, system: System) -> None:
+    """The heading; on Today, the first who is not checked in. `?` lists what the keys do there."""
     desk = await front_desk(system)
     await desk.book("Ada King")
-    refusal = {"error": {"code": "service_unavailable", "message": "Not available."}}
-    await tab.page.route("**/classes?*", lambda route: route.fulfill(status=503, json=refusal))
-    await desk.open(tab)
-    await expect(tab.page.locator(".problem")).to_contain_text("Not available.")
-    await expect(tab.page.locator(".skeleton")).to_have_count(0)
-    await tab.page.unroute("**/classes?*")
-    await tab.page.get_by_role("button", name="Try again").click()
-    await expect(check_in(tab, "Ada King")).to_be_visible(timeout=10_000)
+    await desk.open(tab, "manager")
+    keyboard = tab.page.keyboard
+    # In the roster, letters are those of a name; nobody's begins with gw.
+    await expect(check_in(tab, "Ada King")).to_be_focused()
+    for letter, page in zip("wmpdiea", MANAGER_PAGES[1:], strict=True):
+        await keyboard.press("g")
+        await keyboard.press(letter)
+        await expect(tab.page.locator(f'#view[data-page="{page}"] h1').first).to_be_focused()
+    await keyboard.press("g")
+    await keyboard.press("t")
+    await expect(check_in(tab, "Ada King")).to_be_focused()
+    await keyboard.press("?")
+    await expect(tab.page.get_by_role("dialog")).to_contain_text("check in who has the focus")
 
 
 async def test_one_seat_is_one_seat(tab: Tab, system: System) -> None:
@@ -219,6 +168,24 @@ async def test_a_walk_in_is_found_by_three_letters(tab: Tab, system: System) -> 
     await sheet.get_by_role("button", name="Only book").click()
     # A new member has neither membership nor credits, but this class costs none.
     await expect(check_in(tab, "Zoe Quist").or_(sheet.locator(".problem"))).to_be_visible()
+
+
+async def test_a_member_is_found_from_today(tab: Tab, system: System) -> None:
+    """With what they can pay with; the network's failure is a sentence."""
+    desk = await front_desk(system)
+    line = import_lines.member(first_name="Zara", last_name="Quist", email="zara@example.com")
+    await system.import_lines([line], desk.studio_id)
+    await desk.open(tab)
+    await tab.page.get_by_role("button", name="Find a member").click()
+    dialog = tab.page.get_by_role("dialog")
+    await tab.page.context.set_offline(True)
+    await dialog.get_by_label("Find a member").fill("zar")
+    await expect(dialog.locator(".problem")).to_contain_text("The server cannot be reached.")
+    await tab.page.context.set_offline(False)
+    await dialog.get_by_label("Find a member").fill("zara")
+    await expect(dialog.get_by_role("button", name="Zara Quist")).to_contain_text("no credits")
+    await tab.page.keyboard.press("Enter")
+    await expect(tab.page.locator(".pane h1")).to_have_text("Zara Quist")
 
 
 async def test_a_full_class_takes_a_walk_in_to_the_waitlist_or_gets_a_seat_more(
@@ -364,3 +331,26 @@ async def test_held_seats_are_shown_and_can_be_released(tab: Tab, system: System
     await tab.page.get_by_role("button", name="Cancel booking").click()
     await becomes(desk, hold["id"], "cancelled")
     await expect(held).to_have_count(0)
+
+
+async def test_the_desk_of_a_location_goes_by_its_own_clock(tab: Tab, system: System) -> None:
+    """One zone for every time of the page: that of the chosen location, else the studio's."""
+    desk = await front_desk(system)
+    west = import_lines.location(name="West", timezone=zone_in_which_it_is(14))
+    await system.import_lines([west], desk.studio_id)
+    await desk.add_class("Sunset Flow", 20, location_id=west["id"])
+    await desk.open(tab)
+    row, zone = tab.page.locator(".class-item", has_text="Sunset Flow"), tab.page.locator("#zone")
+    await expect(row).to_contain_text(re.compile(r"1[23]:\d\d"))
+    await expect(zone).to_contain_text("studio")
+    await tab.page.get_by_label("Location").select_option(label="West")
+    for _ in range(2):
+        await expect(row).to_contain_text(re.compile(r"1[45]:\d\d"))
+        await expect(zone).to_contain_text("location")
+        await expect(tab.page.locator(".desk-head")).to_contain_text(re.compile(r"1[45]:\d\d – 1[56]:\d\d"))
+        await expect(tab.page.locator(".today-clock")).to_contain_text(re.compile(r"14:\d\d"))
+        await expect(tab.page.locator(".class-item")).to_have_count(1)
+        await tab.page.reload()
+    await tab.page.get_by_label("Location").select_option(label="All locations")
+    await expect(row).to_contain_text(re.compile(r"1[23]:\d\d"))
+    await expect(zone).to_contain_text("studio")

@@ -1,5 +1,7 @@
 """The desk's week in a real browser: classes are made, changed and opened beside the calendar."""
 
+from datetime import UTC, datetime, timedelta
+
 from playwright.async_api import expect
 
 from tests.harness.browser import SHARED_LOOP, Tab
@@ -108,3 +110,41 @@ async def test_a_full_class_is_good_news_and_not_red(tab: Tab, system: System) -
             return getComputedStyle(one).color; }"""
     )
     assert red not in colours
+
+
+# The times whose letters are not whole inside their block.
+CUT_TIMES = """() => [...document.querySelectorAll(".block")].map((block) => {
+    const texts = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
+    for (let node; (node = texts.nextNode());) {
+        const at = node.data.search(/\\d\\d:\\d\\d/), range = document.createRange();
+        if (at < 0) continue;
+        range.setStart(node, at); range.setEnd(node, at + 5);
+        const time = range.getBoundingClientRect(), box = block.getBoundingClientRect();
+        return time.right > box.right || time.bottom > box.bottom ? block.title : "";
+    }
+    return block.title;
+}).filter(Boolean)"""
+
+
+async def test_more_classes_than_fit_are_counted_and_the_times_stay_whole(tab: Tab, system: System) -> None:
+    """At 1024 px, beside each other, as cards and when short; "+n more" opens the day with all of them."""
+    desk = await front_desk(system)
+    for minutes in range(60, 90, 5):
+        await desk.add_class("Flow for everybody", minutes)
+    for minutes in range(240, 340, 25):
+        await desk.add_class("Restorative", minutes)
+    soon = datetime.now(UTC) + timedelta(minutes=420)
+    await desk.add_class("Express", 420, end_time=(soon + timedelta(minutes=20)).isoformat())
+    await desk.open(tab)
+    await tab.page.set_viewport_size(TABLET)  # type: ignore[arg-type]
+    await tab.show("week")
+    more = tab.page.locator(".more-classes")
+    await expect(more).to_have_text("+4 more")
+    await expect(tab.page.locator(".block", has_text="Express")).to_be_visible()
+    assert await tab.page.evaluate(CUT_TIMES) == []
+    await more.click()
+    await expect(tab.page.locator(".block", has_text="Flow for everybody")).to_have_count(6)
+    await expect(tab.page.get_by_role("button", name="Day", exact=True)).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    assert await tab.page.evaluate(CUT_TIMES) == []

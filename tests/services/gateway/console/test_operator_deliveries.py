@@ -25,12 +25,24 @@ async def test_failed_deliveries_are_grouped_with_the_reason_they_share(tab: Tab
         group = tab.page.locator(".group-card")
         await expect(group).to_contain_text("legacy CRM")
         await expect(group).to_contain_text("500 no database")
-        await group.locator("a.item").first.click()
+        await group.locator("a.item", has_text="booking.created").last.click()
         pane = tab.page.locator(".pane")
         # What the partner sees of it, too.
         await expect(pane.get_by_role("heading", level=1)).to_contain_text("booked Power Yoga")
         for text in ("no database", "webhook-signature", "content-length"):
             await expect(pane).to_contain_text(text)
+        facts, address = pane.locator(".facts"), tab.page.url
+        for name, title in (("Ada King", "Ada King"), ("Power Yoga", "Power Yoga"), ("test", "test")):
+            await facts.get_by_role("link", name=name).first.click()
+            await expect(tab.page.locator("#view h1", has_text=title)).to_be_visible()
+            await tab.page.goto(address)
+        await facts.get_by_role("button", name="booking.created #").click()
+        await expect(tab.page.get_by_role("dialog")).to_contain_text('"booking.created"')
+        await tab.page.keyboard.press("Escape")
+        await facts.get_by_role("link", name="legacy CRM").click()
+        await expect(tab.page.get_by_role("link", name="Show every endpoint")).to_be_visible()
+        await tab.page.get_by_role("link", name="Show every endpoint").click()
+        await tab.page.get_by_role("button", name="Failed or late").click()
         await group.get_by_role("button", name="Recover since…").click()
         await expect(tab.page.get_by_role("dialog")).to_contain_text("did not reach it")
         await tab.page.get_by_role("button", name="Cancel").click()

@@ -1,6 +1,7 @@
 """The partner engineer while debugging: request, event, delivery, attempt, endpoint, by clicks alone."""
 
 import re
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -138,6 +139,10 @@ async def test_an_endpoint_is_made_with_chosen_types_and_tested_in_one_sheet(
         await sheet.get_by_label("booking.checked_in").check()
         await sheet.get_by_role("button", name="Create").click()
         secret = await sheet.locator(".secret code").inner_text()
+        for language in ("Python", "Node", "Go"):
+            await sheet.get_by_role("button", name=language, exact=True).click()
+            await expect(sheet.locator("pre.code").first).to_contain_text(f'"{secret}"')
+            assert "WEBHOOK_SECRET" not in await sheet.locator("pre.code").first.inner_text()
         assert secret.startswith("whsec_")
         await expect(sheet.locator("pre")).to_contain_text(secret)
         await page.keyboard.press("Escape")
@@ -183,6 +188,35 @@ async def test_a_refused_request_is_explained(tab: Tab, system: System) -> None:
     await expect(page.locator(".side")).to_contain_text("No request fits.")
     await page.get_by_role("link", name="Show all").click()
     await expect(row).to_be_visible()
+
+
+async def test_the_span_of_requests_is_in_the_address_for_chart_and_list(tab: Tab, system: System) -> None:
+    """What is older is in neither; the address opens the same view again."""
+    key = await system.key()
+    await system.partner(key).get("/studio")
+    await open_partner_console(tab, system, key)
+    page = tab.page
+    await tab.show("requests")
+    old = datetime.now(UTC) - timedelta(hours=3)
+
+    async def age(route: Route) -> None:
+        body = await (await route.fetch()).json()
+        rows = [row | {"at": old.isoformat()} for row in body["data"]]
+        await route.fulfill(json=body | {"data": rows})
+
+    await page.route("**/partner/v1/requests?*", age)
+    counts: list[str] = []
+    page.on("request", lambda request: counts.append(request.url) if "/counts" in request.url else None)
+    await page.get_by_role("button", name="1h", exact=True).click()
+    await expect(page.locator(".side")).to_contain_text("No request in the last hour.")
+    assert page.url.endswith("#/requests?span=1h")
+    await page.reload()
+    await expect(page.locator(".side")).to_contain_text("No request in the last hour.")
+    await expect(page.get_by_role("button", name="1h", exact=True)).to_have_attribute("aria-pressed", "true")
+    assert {"window=1h" in url for url in counts} == {True}
+    await page.get_by_role("link", name="Show 7 days").click()
+    await expect(page.locator("a.item", has_text="/studio")).to_be_visible()
+    assert "window=7d" in counts[-1]
 
 
 async def test_a_request_that_failed_at_the_server_is_red(tab: Tab, system: System) -> None:

@@ -1,17 +1,10 @@
 // Members: found as one types; a member's page with bookings, memberships, purchases and what can be done.
-import { html, nothing } from "../vendor/lit.js";
-import { copyChip } from "../ui/copy-chip.js";
 import { facts, split } from "../ui/detail-pane.js";
-import { confirm, menu, openDialog } from "../ui/dialog.js";
-import { empty, Load, panel, Piece, problem } from "../ui/element.js";
-import { choice, field, search } from "../ui/filter-bar.js";
-import { avatar, counted, icon, pill } from "../ui/marks.js";
-import { go, href } from "../ui/route.js";
+import { choice, confirm, field, menu, openForm, search } from "../ui/controls.js";
+import { avatar, copyChip, counted, empty, failed, go, href, html, icon, Load, nothing, panel, Piece, pill, toast } from "../ui/element.js";
 import { dayAndTime, inText } from "../ui/time.js";
-import { failed, toast } from "../ui/toast.js";
 import { cancelBooking, has } from "./acts.js";
 import { download } from "../operators/transfer.js";
-import "../ui/data-list.js";
 
 const SPAN = 90 * 86400000;
 class Members extends Piece {
@@ -43,18 +36,25 @@ class Members extends Piece {
       <st-list class="with-avatars" label="Members" .load=${(cursor) => this.app.api.get("/members", { limit: 50, cursor, ...(this.q.length > 1 ? { q: this.q } : {}) }, { signal: this.signal })} .row=${(row) => this.row(row)} .to=${(row) => href("members", [row.id], { q: this.q })} .selected=${this.shownId}
         .none=${empty(this.q ? "No member is called that." : "No members yet.", html`<button class="btn" @click=${() => newMember(this.app)}>New member</button>`)}></st-list>`;
   }
-  bookInto(member) {
-    let rows = null, chosen = "", error = null;
-    const dialog = openDialog(`Book ${member.name} into…`, () => html`${rows === null ? html`<p class="soft">Loading…</p>` : rows.length ? html`<form class="stack" @submit=${async (event) => { event.preventDefault(); try { await this.app.api.post("/bookings", { class_id: chosen, member_id: member.id }); dialog.close(); toast(`${member.name} is booked.`); this.one.run(member.id); } catch (refused) { error = refused; dialog.redraw(); } }}>
-      ${field("Class", choice("Class", rows.map((row) => [row.id, `${dayAndTime(row.start_time)} · ${row.title} · ${row.available_count} free`]), chosen, (id) => { chosen = id; }))}${error ? problem(error) : nothing}<p class="row end"><button class="btn main">Book</button></p></form>` : html`<p class="soft">No class has a free seat in the next seven days.</p>`}`);
-    this.app.api.all("/classes", { starts_after: new Date().toISOString(), starts_before: new Date(Date.now() + 7 * 86400000).toISOString(), status: "scheduled" }, 400).then((page) => { rows = page.rows.filter((row) => row.available_count > 0); chosen = rows[0]?.id || ""; dialog.redraw(); }, (refused) => { dialog.close(); failed(refused); });
+  async bookInto(member) {
+    const { api } = this.app, week = { starts_after: new Date().toISOString(), starts_before: new Date(Date.now() + 7 * 86400000).toISOString(), status: "scheduled" };
+    const page = await api.all("/classes", week, 400).catch(failed), rows = page?.rows.filter((row) => row.available_count > 0) || [];
+    let chosen = rows[0]?.id;
+    if (page && !chosen) toast("No class has a free seat in the next seven days.", { kind: "bad" });
+    if (chosen) openForm(`Book ${member.name} into…`, () => field("Class", choice("Class", rows.map((row) => [row.id, `${dayAndTime(row.start_time)} · ${row.title} · ${row.available_count} free`]), chosen, (id) => { chosen = id; })), { verb: () => "Book", send: async () => {
+      await api.post("/bookings", { class_id: chosen, member_id: member.id });
+      return () => { toast(`${member.name} is booked.`); this.one.run(member.id); };
+    } });
   }
   sell(member) {
     const products = [...(this.products.value?.values() || [])].filter((one) => one.active);
-    let chosen = products[0], error = null;
+    let chosen = products[0];
+    if (!chosen) return toast("The studio has no product to sell.", { kind: "bad" });
     const price = (one) => { const found = one.prices.find((row) => row.default) || one.prices[0]; return found ? `${found.amount} ${found.currency}` : "no price"; };
-    const dialog = openDialog(`Record a purchase of ${member.name}`, () => (chosen ? html`<form class="stack" @submit=${async (event) => { event.preventDefault(); try { await this.app.api.post("/purchases", { member_id: member.id, product_id: chosen.id }); dialog.close(); toast(`${chosen.name} is recorded.`); this.one.run(member.id); } catch (refused) { error = refused; dialog.redraw(); } }}>
-      ${field("Product", choice("Product", products.map((one) => [one.id, `${one.name} · ${price(one)}`]), chosen.id, (id) => { chosen = products.find((one) => one.id === id); dialog.redraw(); }))}<p class="note">${price(chosen)}${chosen.credits_granted ? `, grants ${counted(chosen.credits_granted, "credit")}` : ""}. The money is taken at the till, not here.</p>${error ? problem(error) : nothing}<p class="row end"><button class="btn main">Record</button></p></form>` : html`<p class="soft">The studio has no product to sell.</p>`));
+    openForm(`Record a purchase of ${member.name}`, (dialog) => html`${field("Product", choice("Product", products.map((one) => [one.id, `${one.name} · ${price(one)}`]), chosen.id, (id) => { chosen = products.find((one) => one.id === id); dialog.redraw(); }))}<p class="note">${price(chosen)}${chosen.credits_granted ? `, grants ${counted(chosen.credits_granted, "credit")}` : ""}. The money is taken at the till, not here.</p>`, { verb: () => "Record", send: async () => {
+      await this.app.api.post("/purchases", { member_id: member.id, product_id: chosen.id });
+      return () => { toast(`${chosen.name} is recorded.`); this.one.run(member.id); };
+    } });
   }
   async erase(member) {
     if (!await confirm(`Erase ${member.name}?`, "Name, email and phone are removed everywhere, also from events. Bookings and purchases stay, without the person. It cannot be undone.", "Erase", { typed: member.name })) return;
@@ -83,13 +83,9 @@ class Members extends Piece {
   }
   render() { return split({ side: this.side(), label: "Member", close: href("members", [], { q: this.q }), pane: this.shownId ? panel(this.one, (value) => this.detail(value)) : null, hint: html`<p>Choose a member.<br><span class="faint">/ searches · ↑ ↓ move</span></p>` }); }
 }
-export function newMember(app) {
-  let error = null;
-  const send = async (event) => {
-    event.preventDefault();
-    const { first_name, last_name, email, phone } = event.target.elements;
-    try { const made = await app.api.post("/members", { first_name: first_name.value.trim(), last_name: last_name.value.trim(), email: email.value.trim(), ...(phone.value.trim() ? { phone: phone.value.trim() } : {}) }); dialog.close(); toast(`${made.name} is a member.`); go(href("members", [made.id])); } catch (refused) { error = refused; dialog.redraw(); }
-  };
-  const dialog = openDialog("New member", () => html`<form class="stack" @submit=${send}>${field("First name", html`<input name="first_name" required>`)}${field("Last name", html`<input name="last_name" required>`)}${field("Email", html`<input name="email" type="email" required>`)}${field("Phone", html`<input name="phone" type="tel" placeholder="+49 40 123456">`)}${error ? problem(error) : nothing}<p class="row end"><button class="btn main">Add member</button></p></form>`, { sheet: true });
-}
+export const newMember = (app) => openForm("New member", () => html`${field("First name", html`<input name="first_name" required>`)}${field("Last name", html`<input name="last_name" required>`)}${field("Email", html`<input name="email" type="email" required>`)}${field("Phone", html`<input name="phone" type="tel" placeholder="+49 40 123456">`)}`, { sheet: true, verb: () => "Add member", send: async (fields) => {
+  const typed = ["first_name", "last_name", "email", "phone"].map((name) => [name, fields[name].value.trim()]);
+  const made = await app.api.post("/members", Object.fromEntries(typed.filter(([name, value]) => value || name !== "phone")));
+  return () => { toast(`${made.name} is a member.`); go(href("members", [made.id])); };
+} });
 customElements.define("desk-members", Members);

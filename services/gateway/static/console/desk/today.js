@@ -1,16 +1,13 @@
 // Today: the classes of the day at the left, the roster of one at the right. A click on a row checks in.
-import { html, nothing, repeat } from "../vendor/lit.js";
 import { redrawShell } from "../ui/app-shell.js";
-import { confirm, menu, openDialog } from "../ui/dialog.js";
-import { empty, Load, panel, Piece, problem, skeleton } from "../ui/element.js";
+import { confirm, menu } from "../ui/controls.js";
+import { avatar, counted, empty, failed, go, href, html, icon, Load, nothing, panel, Piece, pill, problem, repeat, seats, skeleton, toast } from "../ui/element.js";
 import { poll } from "../ui/live.js";
-import { avatar, counted, icon, pill, seats } from "../ui/marks.js";
-import { href } from "../ui/route.js";
-import { addDays, clock, day, dayName, midnight, relative } from "../ui/time.js";
-import { failed, toast } from "../ui/toast.js";
-import { cancelBooking, cancelClass, has, money } from "./acts.js";
+import { addDays, clock, day, dayName, midnight, relative, zones } from "../ui/time.js";
+import { cancelBooking, cancelClass, has, markNoShows, money, tags, waiveFee } from "./acts.js";
+import { queueNotes } from "./attendance.js";
 import { classList, ends, starts } from "./class-list.js";
-import { openWalkIn } from "./walk-in.js";
+import { findMember, openWalkIn } from "./walk-in.js";
 
 const GRACE = 5 * 60000, REST = 60000; // a class that began a moment ago is still the one people come to
 const LEFT = ["cancelled", "expired"];
@@ -25,20 +22,31 @@ class Today extends Piece {
     this.day = new Load(this, () => this.readDay());
     this.roster = new Load(this, (id) => this.readRoster(id));
     this.lists.run();
-    this.day.run().then(() => this.open());
+    // A minute without network goes on with what was read last, also after another page.
+    if (app.kept.of === this.scope) this.day.value = app.kept.day;
+    this.day.run().then(() => { this.open(); this.told(); });
     // Three requests a minute while nothing happens: the roster alone, the day at every second turn. A touch makes it quick again.
     this.nudge = poll(() => this.refresh(), this.signal, { fast: 4, slow: 45 });
     this.addEventListener("pointerdown", () => { this.touched = Date.now(); this.nudge(); }, options);
     app.attendance.addEventListener("change", ({ row }) => this.answered(row), options);
     window.addEventListener("desk-location", () => { this.day.clear(); this.day.run().then(() => this.open()); }, options);
-    window.addEventListener("st-zone", () => { if (this.readIn !== day(Date.now())) this.day.run(); }, options);
+    window.addEventListener("st-zone", () => { if (this.readIn !== this.scope) this.day.run(); }, options);
     document.addEventListener("keydown", (event) => this.onKey(event), { signal: this.signal, capture: true });
     const ticking = setInterval(() => { this.requestUpdate(); redrawShell(); }, 20000);
     this.signal.addEventListener("abort", () => clearInterval(ticking));
   }
+  get scope() { return `${day(Date.now())} ${zones.current} ${this.app.location}`; }
+  updated() {
+    const { kept } = this.app, { value } = this.roster;
+    if (kept.of !== this.scope) Object.assign(kept, { of: this.scope, day: undefined, rosters: new Map() });
+    if (this.day.value && this.readIn) kept.day = this.day.value;
+    if (value) kept.rosters.set(value.id, value);
+  }
+  told() { this.app.attendance.offline(Boolean((this.day.error || this.roster.error)?.offline)); }
   async readDay() {
-    const { api } = this.app, today = (this.readIn = day(Date.now())), options = { signal: this.signal, quiet: true };
+    const { api } = this.app, today = day(Date.now()), options = { signal: this.signal };
     const begin = midnight(today);
+    this.readIn = this.scope;
     const [{ rows }, { rows: cancelled }] = await Promise.all([
       api.all("/classes", { starts_after: new Date(begin - 1).toISOString(), starts_before: midnight(addDays(today, 2)).toISOString(), location_id: this.app.location }, 400, options),
       api.all("/bookings", { cancelled_since: new Date(begin - 3 * 86400000).toISOString() }, 400, options)]);
@@ -47,7 +55,7 @@ class Today extends Piece {
     return { today: rows.filter((row) => day(row.start_time) === today), tomorrow: rows.filter((row) => day(row.start_time) !== today), late: cancelled.filter((row) => row.late_cancel && row.receipt), waiting };
   }
   async readRoster(id) {
-    const { api } = this.app, options = { signal: this.signal, quiet: true };
+    const { api } = this.app, options = { signal: this.signal };
     const [{ rows }, row] = await Promise.all([api.all(`/classes/${id}/roster`, {}, 1000, options), this.find(id) || api.get(`/classes/${id}`, {}, options)]);
     const known = this.roster.value?.id === id ? this.roster.value.entries : new Map(), waiting = rows.filter((one) => one.status === "waitlisted");
     const entries = waiting.every((one) => known.has(one.member_id)) ? known : new Map((await api.all("/waitlist", { class_id: id, status: "waiting" }, 400, options)).rows.map((one) => [one.member_id, one.id]));
@@ -66,22 +74,22 @@ class Today extends Piece {
     this.shownId = id;
     this.filter = "";
     this.roster.clear();
-    if (id) this.roster.run(id).then(async () => { await this.updateComplete; if (focus && !document.activeElement?.closest("input, dialog, .rail")) this.rows[0]?.focus({ preventScroll: true }); });
+    if (id) this.roster.run(id).then(async () => { if (this.roster.error?.offline) this.roster.value ??= this.app.kept.rosters.get(id); this.told(); await this.updateComplete; if (focus && !document.activeElement?.closest("input, dialog, .rail")) this.rows[0]?.focus({ preventScroll: true }); });
   }
   // By the address; or as soon as there is a day, after a first try that failed.
   willUpdate(changed) {
-    const moved = changed.has("route");
+    const moved = changed.has("route") && this.hasUpdated;
     if (this.day?.value && (moved || !this.shownId)) this.open({ focus: !moved || Boolean(this.route.parts[0]) });
   }
   async refresh() {
     const mark = () => JSON.stringify([this.roster.value?.people.map((one) => [one.id, one.status]), this.day.value?.today.map((row) => [row.id, row.booked_count, row.capacity, row.status]), this.day.value?.late.length]);
     const before = mark();
     this.steps += 1;
-    if (this.day.error || this.steps % 2 || this.readIn !== day(Date.now())) await this.day.run();
+    if (this.day.error || this.steps % 2 || this.readIn !== this.scope) await this.day.run();
     // The next class opens by itself, but never under a hand that is about to press.
     if (!this.route.parts[0] && this.chosen !== this.shownId && Date.now() - this.touched > REST && !this.filter && !document.querySelector("dialog[open]")) this.open();
     if (this.shownId) await this.reread();
-    this.app.attendance.offline(Boolean((this.day.error || this.roster.error)?.offline));
+    this.told();
     if (this.app.attendance.waiting.length) this.app.attendance.send();
     return Boolean(this.day.error || this.roster.error) || before !== mark();
   }
@@ -123,6 +131,10 @@ class Today extends Piece {
     const box = this.querySelector(".roster-filter input"), inside = event.target.closest?.(".desk-pane"), typing = event.target.closest?.("input, select, textarea");
     if (event.key === "Escape" && (this.filter || event.target === box)) { event.stopPropagation(); this.filter = ""; this.updateComplete.then(() => this.rows[0]?.focus()); return; }
     if (event.key === "Enter" && event.target === box) { event.preventDefault(); this.rows[0]?.click(); return; }
+    // `g` and a letter opens a page here, too, unless somebody on the roster is called that.
+    const named = (text) => this.people.some((one) => one.member_name.toLowerCase().split(/\s+/).some((part) => part.startsWith(text)));
+    const page = event.target === box && this.filter === "g" && !named(`g${event.key}`) && this.app.pages.find((one) => one.key === event.key);
+    if (page) { event.preventDefault(); this.filter = ""; return go(href(page.name)); }
     if (!inside || (typing && event.target !== box)) return;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       const rows = this.rows, at = rows.indexOf(document.activeElement);
@@ -139,22 +151,10 @@ class Today extends Piece {
     await this.act(async () => { await this.app.api.post(`/waitlist/${this.roster.value.entries.get(one.member_id)}/promote`, full ? { override_capacity: true } : {}); toast(`${one.member_name} has a seat.`); });
   }
   async skip(one) { return await confirm(`Take ${one.member_name} off the waitlist?`, "They lose their place and have to join again.", "Take off") && this.act(async () => { await this.app.api.post(`/waitlist/${this.roster.value.entries.get(one.member_id)}/skip`); toast(`${one.member_name} no longer waits.`); }); }
-  async waive(late) {
-    if (!await confirm(`Waive the fee of ${late.member_name}?`, `${money(late.receipt)} for the late cancellation of ${late.class_title} will not be charged.`, "Waive it", { danger: false })) return;
-    await this.act(async () => { await this.app.api.post(`/bookings/${late.id}/waive-fee`); toast(`The fee of ${late.member_name} is waived.`); });
-  }
-  noShows(rest) {
-    const out = new Set(rest.map((one) => one.id));
-    const dialog = openDialog("No-shows", () => html`<p class="soft">Who is ticked did not come. A check-in later takes it back.</p><ul class="picks">${rest.map((one) => html`<li><label class="pick-row"><input type="checkbox" .checked=${out.has(one.id)} @change=${(event) => { if (event.target.checked) out.add(one.id); else out.delete(one.id); dialog.redraw(); }}>${avatar(one.member_name, one.member_id)}<span class="grow">${one.member_name}</span></label></li>`)}</ul>
-      <p class="row end"><button class="btn" @click=${() => dialog.close()}>Not yet</button><button class="btn main" ?disabled=${!out.size} @click=${() => { dialog.close(); for (const one of rest) if (out.has(one.id)) this.app.attendance.mark(one, "no-show"); toast(`${out.size} marked as no-show.`); }}>Mark ${out.size} as no-show</button></p>`);
-  }
   // The right side.
-  tags(one) {
-    return html`${one.membership_status === "past_due" ? pill("payment past due", "bad") : nothing}${one.suspended ? pill("suspended", "bad") : nothing}${one.membership_status === "paused" ? pill("membership paused", "warn") : nothing}${one.first_visit ? pill("first visit", "good") : nothing}${one.status === "no_show" ? pill("no-show", "warn") : nothing}`;
-  }
   person(one, row) {
     const inside = one.status === "checked_in", queued = this.app.attendance.waiting.some((other) => other.id === one.id);
-    const body = html`${avatar(one.member_name, one.member_id)}<span class="who"><span class="row tight"><strong>${one.member_name}</strong>${this.tags(one)}</span><small>${has(one)}</small></span>`;
+    const body = html`${avatar(one.member_name, one.member_id)}<span class="who"><span class="row tight"><strong>${one.member_name}</strong>${tags(one)}</span><small>${has(one)}</small></span>`;
     const acts = menu(`More for ${one.member_name}`, [["Open member", () => { location.hash = href("members", [one.member_id]); }], !inside && one.status === "confirmed" && starts(row) <= Date.now() && ["No-show", () => this.app.attendance.mark(one, "no-show")], !inside && one.status !== "no_show" && ["Cancel booking…", () => cancelBooking(this.app, one, row).then((did) => did && this.act(() => {})), true]]);
     return html`<li class="person-row ${inside ? "in" : ""}">${inside
       ? html`<div class="person">${body}<span class="pill good"><span aria-hidden="true">✓</span> In ${one.checked_in_at ? clock(one.checked_in_at) : ""}${queued && this.app.attendance.offlineSince ? " · waits" : ""}</span><button class="link" aria-label="Undo the check-in of ${one.member_name}" @click=${() => this.undo(one)}>Undo</button></div>`
@@ -176,13 +176,13 @@ class Today extends Piece {
       <p class="row meter-line"><span class="seat-meter">${seats(taken, row.capacity, inside.length)}</span><span class="soft">${inside.length} of ${taken} in · ${free} free${holding.length ? ` · ${holding.length} held` : ""}${waiting.length ? ` · ${waiting.length} waiting` : ""}</span><span class="grow"></span>
         <label class="search roster-filter ${taken > 6 || this.filter ? "" : "gone"}">${icon("search")}<span class="gone">Filter the roster</span><input type="search" data-search placeholder="Filter" autocomplete="off" tabindex=${taken > 6 || this.filter ? "0" : "-1"} .value=${this.filter} @input=${(event) => { this.filter = event.target.value; }}></label></p>
       ${shown.length ? html`<ul class="roster" aria-label="Roster">${repeat(shown, (one) => one.id, (one) => this.person(one, row))}</ul>` : seated.length ? html`<p class="note">Nobody on this roster is called that. <button class="link" @click=${() => { this.filter = ""; }}>Show all</button></p>` : gone ? nothing : empty("Nobody has booked yet.", html`<button class="btn" @click=${() => openWalkIn(app, row, () => this.act(() => {}))}>Book a walk-in</button>`)}
-      ${began && rest.length && !gone ? html`<p class="row"><button class="btn" @click=${() => this.noShows(rest)}>Mark the other ${rest.length} as no-show</button></p>` : nothing}
-      ${holding.length ? html`<h2 class="over-line">Held while they pay</h2><ul class="roster" aria-label="Held seats">${holding.map((one) => html`<li class="person-row"><div class="person">${avatar(one.member_name, one.member_id)}<span class="who"><span class="row tight"><strong>${one.member_name}</strong>${this.tags(one)}</span><small>until ${clock(one.held_until)} · ${has(one)}</small></span>
+      ${began && rest.length && !gone ? html`<p class="row"><button class="btn" @click=${() => markNoShows(app, rest)}>Mark the other ${rest.length} as no-show</button></p>` : nothing}
+      ${holding.length ? html`<h2 class="over-line">Held while they pay</h2><ul class="roster" aria-label="Held seats">${holding.map((one) => html`<li class="person-row"><div class="person">${avatar(one.member_name, one.member_id)}<span class="who"><span class="row tight"><strong>${one.member_name}</strong>${tags(one)}</span><small>until ${clock(one.held_until)} · ${has(one)}</small></span>
         <button class="btn" aria-label="Release the seat of ${one.member_name}" @click=${() => cancelBooking(this.app, one, row).then((did) => did && this.act(() => {}))}>Release…</button></div></li>`)}</ul>` : nothing}
-      ${waiting.length ? html`<h2 class="over-line">Waiting</h2><ul class="roster" aria-label="Waitlist">${repeat(waiting, (one) => one.id, (one) => html`<li class="person-row"><div class="person"><span class="place num">${one.waitlist_position}</span>${avatar(one.member_name, one.member_id)}<span class="who"><span class="row tight"><strong>${one.member_name}</strong>${this.tags(one)}</span><small>joined ${relative(one.created_at, now)} · ${has(one)}</small></span>
+      ${waiting.length ? html`<h2 class="over-line">Waiting</h2><ul class="roster" aria-label="Waitlist">${repeat(waiting, (one) => one.id, (one) => html`<li class="person-row"><div class="person"><span class="place num">${one.waitlist_position}</span>${avatar(one.member_name, one.member_id)}<span class="who"><span class="row tight"><strong>${one.member_name}</strong>${tags(one)}</span><small>joined ${relative(one.created_at, now)} · ${has(one)}</small></span>
         <button class="btn" aria-label="Promote ${one.member_name}" title=${free ? "" : app.manager ? "Raises the capacity by one" : "No seat is free"} ?disabled=${!free && !app.manager} @click=${() => this.promote(one, row)}>Promote</button><button class="btn" aria-label="Skip ${one.member_name}" @click=${() => this.skip(one)}>Skip</button></div></li>`)}</ul>` : nothing}
       ${late.length ? html`<h2 class="over-line">Late cancels</h2><ul class="roster" aria-label="Late cancels">${late.map((one) => html`<li class="person-row"><div class="person">${avatar(one.member_name, one.member_id)}<span class="who"><span class="row tight"><strong>${one.member_name}</strong><span class="pill warn">${clock(one.receipt.cancelled_at)} · late</span></span><small>${[one.receipt.late_fee_amount ? `${money(one.receipt)} ${one.receipt.late_fee_status === "waived" ? "waived" : "fee"}` : "no fee", one.receipt.credits_forfeited ? `${one.receipt.credits_forfeited} credit${one.receipt.credits_forfeited === 1 ? "" : "s"} forfeited` : null].filter(Boolean).join(" · ")}</small></span>
-        ${app.manager && one.receipt.late_fee_status === "assessed" ? html`<button class="btn" aria-label="Waive the fee of ${one.member_name}" @click=${() => this.waive(one)}>Waive…</button>` : nothing}</div></li>`)}</ul>` : nothing}`;
+        ${app.manager && one.receipt.late_fee_status === "assessed" ? html`<button class="btn" aria-label="Waive the fee of ${one.member_name}" @click=${() => waiveFee(app, one).then((did) => did && this.act(() => {}))}>Waive…</button>` : nothing}</div></li>`)}</ul>` : nothing}`;
   }
   right() {
     if (this.shownId) return this.pane();
@@ -190,11 +190,9 @@ class Today extends Piece {
     return empty("No class is left today.", html`<a class="btn" href=${href("week")}>Open the week</a>`);
   }
   render() {
-    const { attendance } = this.app, waits = attendance.waiting.length, since = attendance.offlineSince;
-    const banner = since ? html`<p class="stale offline" role="status">Offline since ${clock(since)}. You see the last data${waits ? `; ${waits} ${waits === 1 ? "change waits" : "changes wait"} and will be sent` : ""}.</p>` : nothing;
     const { value } = this.day;
-    return html`<div class="desk ${this.route.parts[0] ? "open" : ""}"><section class="desk-side">${value ? html`${this.day.error && !since ? html`<p class="stale" role="status">Paused: ${this.day.error.message}</p>` : nothing}${classList({ value, rooms: this.lists.value?.rooms, chosen: this.shownId })}` : panel(this.day, () => nothing)}</section>
-      <section class="pane desk-pane" tabindex="-1" aria-label="Roster">${banner}${this.route.parts[0] ? html`<a class="back only-phone" data-close href=${href("today")}>${icon("left")}Today</a>` : nothing}${this.right()}</section></div>`;
+    return html`<div class="desk ${this.route.parts[0] ? "open" : ""}"><section class="desk-side"><button class="btn wide-btn" @click=${() => findMember(this.app)}>${icon("search")}Find a member</button>${value ? html`${this.day.error && !this.app.attendance.offlineSince ? html`<p class="stale" role="status">Paused: ${this.day.error.message}</p>` : nothing}${classList({ value, rooms: this.lists.value?.rooms, chosen: this.shownId })}` : panel(this.day, () => nothing)}</section>
+      <section class="pane desk-pane" tabindex="-1" aria-label="Roster">${queueNotes(this.app.attendance)}${this.route.parts[0] ? html`<a class="back only-phone" data-close href=${href("today")}>${icon("left")}Today</a>` : nothing}${this.right()}</section></div>`;
   }
 }
 customElements.define("desk-today", Today);

@@ -1,11 +1,7 @@
 // A walk-in: find the member or type a new one, see what they pay with, book and check in.
-import { html, nothing } from "../vendor/lit.js";
-import { openDialog } from "../ui/dialog.js";
-import { problem, skeleton } from "../ui/element.js";
-import { choice, field } from "../ui/filter-bar.js";
-import { avatar, counted, icon, pill } from "../ui/marks.js";
+import { choice, field, openDialog } from "../ui/controls.js";
+import { avatar, counted, go, href, html, icon, nothing, pill, problem, skeleton, toast } from "../ui/element.js";
 import { clock } from "../ui/time.js";
-import { toast } from "../ui/toast.js";
 import { has } from "./acts.js";
 
 // A box that looks for members as one types; `pick(member)` gets the chosen one.
@@ -18,7 +14,7 @@ export class MemberSearch {
     if (this.text.length < 2) { this.found = null; return this.redraw(); }
     setTimeout(async () => {
       if (turn !== this.turn) return;
-      try { const page = await this.app.api.get("/members", { q: this.text, limit: 8 }, { quiet: true }); if (turn === this.turn) this.found = page.data; } catch (error) { if (turn === this.turn) this.error = error; }
+      try { const page = await this.app.api.get("/members", { q: this.text, limit: 8 }); if (turn === this.turn) this.found = page.data; } catch (error) { if (turn === this.turn) this.error = error; }
       if (turn === this.turn) this.redraw();
     }, 90);
     this.redraw();
@@ -29,11 +25,17 @@ export class MemberSearch {
   }
 }
 
+// Somebody stands at the desk, and it is not about a class of today.
+export function findMember(app) {
+  const open = (one) => { dialog.close(); go(href("members", [one.id])); };
+  const search = new MemberSearch(app, () => dialog.redraw());
+  const dialog = openDialog("Find a member", () => search.draw(open));
+}
 export function openWalkIn(app, row, done) {
   let member = null, fresh = null, spots = [], spot = "", error = null, busy = false;
   const search = new MemberSearch(app, () => dialog.redraw());
   const full = row.available_count <= 0;
-  if (row.spot_selection_mode && row.spot_selection_mode !== "none") app.api.all(`/classes/${row.id}/spots`, {}, 200, { quiet: true }).then((page) => { spots = page.rows.filter((one) => one.available); if (row.spot_selection_mode === "required") spot = spots[0]?.id || ""; dialog.redraw(); }, () => {});
+  if (row.spot_selection_mode && row.spot_selection_mode !== "none") app.api.all(`/classes/${row.id}/spots`, {}, 200).then((page) => { spots = page.rows.filter((one) => one.available); if (row.spot_selection_mode === "required") spot = spots[0]?.id || ""; dialog.redraw(); }, () => {});
   async function book(more, told) {
     busy = true; error = null; dialog.redraw();
     try {

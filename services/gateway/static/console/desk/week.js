@@ -2,9 +2,7 @@
 import { html, nothing } from "../vendor/lit.js";
 import { copyChip } from "../ui/copy-chip.js";
 import { facts } from "../ui/detail-pane.js";
-import { openDialog } from "../ui/dialog.js";
-import { problem } from "../ui/element.js";
-import { choice, field } from "../ui/filter-bar.js";
+import { choice, field, openForm } from "../ui/controls.js";
 import { poll } from "../ui/live.js";
 import { avatar, counted, icon, pill, seats } from "../ui/marks.js";
 import { href } from "../ui/route.js";
@@ -21,34 +19,29 @@ export function classSheet(app, lists, given, done) {
   const form = row
     ? { class_type_id: row.class_type_id || "", title: row.title, instructor_id: row.instructor_id || "", room_id: row.room_id || "", date: day(row.start_time), at: clock(row.start_time), lasts: Math.round((new Date(row.end_time) - new Date(row.start_time)) / 60000), capacity: row.capacity, weeks: 1 }
     : { class_type_id: "", title: "", instructor_id: "", room_id: given.room_id || "", date: given.date, at: given.at || "18:00", lasts: given.lasts || 60, capacity: 12, weeks: 1 };
-  let error = null, busy = false, made = 0;
+  let made = 0;
   // Only what was changed here: somebody else may have changed the rest meanwhile.
   const changed = (body) => Object.fromEntries(Object.entries(body).filter(([name, value]) => (name.endsWith("_time") ? new Date(value).getTime() !== new Date(row[name]).getTime() : value !== (row[name] ?? null))));
   const set = (name, value) => { form[name] = value; dialog.redraw(); };
   const options = (map, none) => [["", none], ...[...map.values()].filter((one) => one.active !== false).map((one) => [one.id, one.name])];
-  async function save(event) {
-    event.preventDefault();
-    busy = true; error = null; dialog.redraw();
+  async function save() {
     const room = lists.rooms.get(form.room_id);
     const body = (date) => ({ title: form.title, class_type_id: form.class_type_id || null, instructor_id: form.instructor_id || null, room_id: form.room_id || null, location_id: room?.location_id || row?.location_id || app.location || null,
       start_time: instant(date, form.at).toISOString(), capacity: form.capacity,
       end_time: new Date(instant(date, form.at).getTime() + form.lasts * 60000).toISOString() });
-    try {
-      if (row) await app.api.patch(`/classes/${row.id}`, changed(body(form.date)));
-      else for (; made < form.weeks; made += 1) await app.api.post("/classes", { ...body(addDays(form.date, made * 7)), allow_waitlist: true });
-      dialog.close();
-      toast(row ? `${form.title} is changed.` : form.weeks > 1 ? `${form.title} is on the schedule for ${form.weeks} weeks.` : `${form.title} is on the schedule.`);
-      done();
-    } catch (refused) { error = refused; busy = false; dialog.redraw(); }
+    if (row) await app.api.patch(`/classes/${row.id}`, changed(body(form.date)));
+    else for (; made < form.weeks; made += 1) await app.api.post("/classes", { ...body(addDays(form.date, made * 7)), allow_waitlist: true });
+    toast(row ? `${form.title} is changed.` : form.weeks > 1 ? `${form.title} is on the schedule for ${form.weeks} weeks.` : `${form.title} is on the schedule.`);
+    return done;
   }
   const pickType = (id) => { if (!form.title || [...lists.types.values()].some((one) => one.name === form.title)) form.title = lists.types.get(id)?.name || form.title; set("class_type_id", id); };
   const pickRoom = (id) => { if (!row) form.capacity = lists.rooms.get(id)?.capacity || form.capacity; set("room_id", id); };
-  const dialog = openDialog(row ? `Change ${row.title}` : "New class", () => html`<form class="stack" @submit=${save}>
+  const dialog = openForm(row ? `Change ${row.title}` : "New class", () => html`
     ${field("Class type", choice("Class type", options(lists.types, "None"), form.class_type_id, pickType))}${field("Title", html`<input required maxlength="200" .value=${form.title} @input=${(event) => set("title", event.target.value)}>`)}
     <div class="two-fields">${field("Day", html`<input type="date" required .value=${form.date} @input=${(event) => set("date", event.target.value)}>`)}${field("Begins", html`<input type="time" required .value=${form.at} @input=${(event) => set("at", event.target.value)}>`)}${field("Minutes", html`<input type="number" min="5" max="600" required .value=${String(form.lasts)} @input=${(event) => set("lasts", Number(event.target.value))}>`)}${field("Seats", html`<input type="number" min="0" max="1000" required .value=${String(form.capacity)} @input=${(event) => set("capacity", Number(event.target.value))}>`)}</div>
     ${field("Room", choice("Room", options(lists.rooms, "None"), form.room_id, pickRoom))}${field("Instructor", choice("Instructor", options(lists.instructors, "None"), form.instructor_id, (id) => set("instructor_id", id)))}
-    ${row ? nothing : field("Repeat", choice("Repeat", [[1, "Once"], [4, "4 weeks"], [8, "8 weeks"], [12, "12 weeks"]].map(([n, text]) => [String(n), text]), String(form.weeks), (n) => set("weeks", Number(n))))}
-    ${error ? problem(error) : nothing}<p class="row end"><button type="button" class="btn" @click=${() => dialog.close()}>Cancel</button><button class="btn main" ?disabled=${busy}>${busy ? "Saving…" : row ? "Save" : form.weeks > 1 ? `Create ${form.weeks} classes` : "Create class"}</button></p></form>`, { sheet: true });
+    ${row ? nothing : field("Repeat", choice("Repeat", [[1, "Once"], [4, "4 weeks"], [8, "8 weeks"], [12, "12 weeks"]].map(([n, text]) => [String(n), text]), String(form.weeks), (n) => set("weeks", Number(n))))}`,
+  { sheet: true, cancel: true, send: save, verb: () => (row ? "Save" : form.weeks > 1 ? `Create ${form.weeks} classes` : "Create class") });
 }
 
 class Week extends Schedule {

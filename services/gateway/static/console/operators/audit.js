@@ -1,14 +1,10 @@
 // What people did, as sentences, newest first: of one studio (Activity), or of all (Audit).
-import { html, nothing } from "../vendor/lit.js";
-import { copyChip } from "../ui/copy-chip.js";
 import { facts, split } from "../ui/detail-pane.js";
-import { empty, Piece } from "../ui/element.js";
-import { choice } from "../ui/filter-bar.js";
+import { avatar, copyChip, empty, go, href, html, nothing, Piece, withQuery } from "../ui/element.js";
+import { choice } from "../ui/controls.js";
 import { poll } from "../ui/live.js";
-import { avatar } from "../ui/marks.js";
-import { go, href, withQuery } from "../ui/route.js";
 import { clock, dayWord } from "../ui/time.js";
-import "../ui/data-list.js";
+import { hasPage, openTarget } from "./lookup.js";
 
 const FAMILIES = [["", "Everything"], ["bookings.", "Bookings"], ["classes.", "Classes"], ["waitlist.", "Waitlist"], ["members.", "Members"], ["memberships.", "Memberships"], ["purchases.", "Purchases"], ["keys.", "Keys"], ["clients.", "Partners"], ["staff-tokens.", "Team"], ["webhook-", "Webhooks"], ["import", "Imports"], ["studios.", "Studios"]];
 // The names of a sentence stand out.
@@ -31,7 +27,7 @@ class Audit extends Piece {
   async load(cursor) {
     const { family = "", actor, studio } = this.route.query;
     for (let round = 0; ; round += 1) {
-      const page = await this.app.root.get("/audit", { order: "desc", limit: 100, cursor, actor, studio: this.own ? this.app.studio.id : studio }, { signal: this.signal, quiet: true });
+      const page = await this.app.root.get("/audit", { order: "desc", limit: 100, cursor, actor, studio: this.own ? this.app.studio.id : studio }, { signal: this.signal });
       for (const row of page.data) this.people.set(row.actor, row.actor_name);
       const data = page.data.filter((row) => row.action.startsWith(family));
       if (data.length || !page.next_cursor || round === 8) { this.requestUpdate(); return { data, next_cursor: page.next_cursor }; }
@@ -50,7 +46,7 @@ class Audit extends Piece {
       <st-list class="with-avatars" label=${this.own ? "Activity" : "Audit"} .load=${(cursor) => this.load(cursor)} .to=${(row) => href(this.page, [row.id], query)} .selected=${id} .group=${(row) => dayWord(row.at)} @loaded=${() => this.requestUpdate()}
         .row=${(row) => html`${avatar(row.actor_name, row.actor)}<span class="one wrap whole">${told(row)}</span><span class="one two faint">${row.actor_role}${row.studio_name && !this.own ? ` · ${row.studio_name}` : ""}</span><span class="right two faint"><st-time .at=${row.at}></st-time></span>`}
         .none=${empty("Nobody has done anything that fits.", html`<a class="btn" href=${href(this.page)}>Show everything</a>`)}></st-list>`;
-    const pane = entry ? html`<h1>${told(entry)}</h1><p class="soft">${dayWord(entry.at)} ${clock(entry.at)}</p>${facts([["Who", html`${entry.actor_name} <span class="soft">${entry.actor_role}</span>`], ["What", html`<code>${entry.action}</code>`], ["Studio", entry.studio_name], ["Target", entry.target ? html`${entry.target_name || nothing} ${entry.target !== entry.target_name ? copyChip(entry.target, "target's id") : nothing}` : null], ["Request", entry.request_id && copyChip(entry.request_id, "request's id")], ["At", html`<st-time .at=${entry.at}></st-time> ${copyChip(entry.at, "time", "ISO")}`]])}
+    const pane = entry ? html`<h1>${told(entry)}</h1><p class="soft">${dayWord(entry.at)} ${clock(entry.at)}</p>${facts([["Who", html`${entry.actor_name} <span class="soft">${entry.actor_role}</span>`], ["What", html`<code>${entry.action}</code>`], ["Studio", entry.studio_name], ["Target", entry.target ? html`${hasPage(entry) ? html`<button class="link" @click=${() => openTarget(this.app, entry)}>${entry.target_name || "Open"}</button>` : entry.target_name || nothing} ${entry.target !== entry.target_name ? copyChip(entry.target, "target's id") : nothing}` : null], ["Request", entry.request_id && copyChip(entry.request_id, "request's id")], ["At", html`<st-time .at=${entry.at}></st-time> ${copyChip(entry.at, "time", "ISO")}`]])}
       <p class="row acts"><button class="btn" @click=${() => go(href(this.page, [], { actor: entry.actor }))}>What else ${entry.actor_name} did</button></p>` : null;
     return split({ side, label: "Entry", close: href(this.page, [], query), pane: id ? pane || empty("This entry is not among those shown.") : null, hint: html`<p>Choose an entry.<br><span class="faint">↑ ↓ move · Esc closes</span></p>` });
   }

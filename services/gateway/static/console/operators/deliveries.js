@@ -1,20 +1,16 @@
 // Deliveries of the studio: what failed or is late, by endpoint with the reason they share; one of them with its attempts.
-import { html, nothing, repeat } from "../vendor/lit.js";
-import { copyChip } from "../ui/copy-chip.js";
 import { facts, split } from "../ui/detail-pane.js";
-import { empty, Load, panel, Piece } from "../ui/element.js";
-import { chips } from "../ui/filter-bar.js";
+import { copyChip, dot, empty, failed, go, href, html, Load, nothing, panel, Piece, pill, repeat, toast, withQuery } from "../ui/element.js";
+import { chips } from "../ui/controls.js";
 import { poll } from "../ui/live.js";
-import { dot, pill } from "../ui/marks.js";
-import { go, href, withQuery } from "../ui/route.js";
-import { relative } from "../ui/time.js";
-import { timeline } from "../ui/timeline.js";
-import { failed, toast } from "../ui/toast.js";
+import { dayAndTime, relative } from "../ui/time.js";
 import { errorText, healthFigures, healthWord, pausedPill, readHealth } from "../partner/endpoints.js";
-import { attemptBoxes, attemptSteps, TRIES } from "../partner/attempts.js";
+import { attemptBoxes, timeline, TRIES } from "../partner/attempts.js";
 import { outcomeOf } from "../partner/outcomes.js";
 import { openRecovery } from "../partner/recovery.js";
+import { personName } from "../partner/names.js";
 import { sentence, whereOf } from "../partner/sentences.js";
+import { showEvent } from "./lookup.js";
 
 const MOST = 200, LATE = 30000;
 const nameOf = (endpoint) => (endpoint ? endpoint.description || whereOf(endpoint.url) : "An endpoint that is gone");
@@ -35,8 +31,14 @@ class Deliveries extends Piece {
     this.open = new Set();
     this.rows = new Load(this, () => this.read());
     // With the headers of its attempts, and with its event: what the partner sees of it, too.
-    this.one = new Load(this, (id) => this.app.api.get(`/webhook-deliveries/${encodeURIComponent(id)}`, {}, { signal: this.signal, quiet: true }));
-    this.event = new Load(this, (id) => this.app.api.get(`/events/${id}`, {}, { signal: this.signal, quiet: true }));
+    this.one = new Load(this, (id) => this.app.api.get(`/webhook-deliveries/${encodeURIComponent(id)}`, {}, { signal: this.signal }));
+    this.event = new Load(this, (id) => this.app.api.get(`/events/${id}`, {}, { signal: this.signal }));
+    // Whose endpoint it is.
+    this.client = new Load(this, async (id) => {
+      const [{ rows }, { data }] = await Promise.all([this.app.api.all("/webhook-endpoints"), this.app.root.get("/keys", { studio: this.app.studio.id })]);
+      const endpoint = rows.find((one) => one.id === id);
+      return data.find((key) => key.id === endpoint?.key_id) || null;
+    });
     this.rows.run();
     const mark = () => JSON.stringify(this.rows.value?.rows.map((row) => [row.id, row.status, row.attempt_count]));
     this.nudge = poll(async () => {
@@ -49,7 +51,7 @@ class Deliveries extends Piece {
   }
   get all() { return this.route.query.show === "all"; }
   async read() {
-    const { api } = this.app, options = { signal: this.signal, quiet: true }, { endpoint } = this.route.query;
+    const { api } = this.app, options = { signal: this.signal }, { endpoint } = this.route.query;
     const ask = (status) => api.get("/webhook-deliveries", { status, order: "desc", endpoint_id: endpoint, limit: MOST }, options);
     const pages = await Promise.all(this.all ? [ask(undefined)] : [ask("pending"), ask("dead")]);
     const rows = pages.flatMap((page) => page.data).sort((a, b) => (a.created_at < b.created_at ? 1 : -1));
@@ -66,8 +68,8 @@ class Deliveries extends Piece {
     const [id] = this.route.parts;
     if (id === this.shownId) return;
     this.shownId = id;
-    for (const load of [this.one, this.event]) load.clear();
-    if (id) this.one.run(id).then((row) => row && row.id === this.shownId && this.event.run(row.event_id));
+    for (const load of [this.one, this.event, this.client]) load.clear();
+    if (id) this.one.run(id).then((row) => { if (row?.id === this.shownId) { this.event.run(row.event_id); this.client.run(row.endpoint_id); } });
   }
   get groups() { return [...Map.groupBy(this.rows.value.rows.filter((row) => this.all || stuck(row)), (row) => row.endpoint_id)].map(([id, rows]) => ({ id, rows, endpoint: this.rows.value.endpoints.get(id) })); }
   async retry(rows) {
@@ -108,16 +110,21 @@ class Deliveries extends Piece {
   }
   detail(row) {
     const endpoint = this.rows.value?.endpoints.get(row.endpoint_id), event = this.event.value, outcome = outcomeOf(row);
+    const object = event?.data?.object || {}, { names } = this.app, key = this.client.value;
+    const idOf = (kind) => object[`${kind}_id`] || (object.object === kind ? object.id : null), member = names.get("member", idOf("member")), lesson = names.get("class", idOf("class"));
     const retry = async () => { await this.retry([row]); this.one.run(row.id); };
     return html`<h1>${event ? sentence(event, this.app.names) : row.event_type}</h1>
       <p class="soft row">${dot(outcome)} ${outcome} · <st-time .at=${row.created_at}></st-time> ${copyChip(row.id, "delivery's id")}</p>
       <p class="row acts"><button class="btn ${row.status === "succeeded" ? "" : "main"}" ?disabled=${this.busy.has(row.id)}
         @click=${retry}>${row.status === "succeeded" ? "Send again" : "Retry now"}</button></p>
       ${facts([
-        ["Endpoint", html`${nameOf(endpoint)} <span class="soft mono">${endpoint ? whereOf(endpoint.url) : ""}</span>`],
-        ["Event", html`<code>${row.event_type}</code>${event ? ` #${event.sequence}` : ""} ${copyChip(row.event_id, "event's id")}`],
+        ["Endpoint", html`<a href=${href("deliveries", [], { endpoint: row.endpoint_id, show: "all" })}>${nameOf(endpoint)}</a> <span class="soft mono">${endpoint ? whereOf(endpoint.url) : ""}</span>`],
+        ["Partner", key && html`<a href=${href("partners", [key.client_id])}>${key.client_name || key.name}</a>`],
+        ["Member", member && html`<a href=${href("members", [member.id])}>${personName(member)}</a>`],
+        ["Class", lesson && html`<a href=${href("today", [lesson.id])}>${lesson.title} · ${dayAndTime(lesson.start_time)}</a>`],
+        ["Event", html`${event ? html`<button class="link" @click=${() => showEvent(this.app, event)}>${row.event_type} #${event.sequence}</button>` : html`<code>${row.event_type}</code>`} ${copyChip(row.event_id, "event's id")}`],
         ["Number", row.sequence]])}
-      <h2 class="over-line">Attempts</h2>${timeline("Attempts", attemptSteps(row, this.route))}
+      <h2 class="over-line">Attempts</h2>${timeline(row, this.route)}
       ${attemptBoxes(row, this.route, endpoint?.url, event)}`;
   }
   render() {

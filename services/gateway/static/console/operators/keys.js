@@ -1,9 +1,7 @@
 // Keys: scopes as a grid with presets, expiry, locations; a secret is shown once.
 import { html, nothing } from "../vendor/lit.js";
 import { copy } from "../ui/copy-chip.js";
-import { openDialog } from "../ui/dialog.js";
-import { problem } from "../ui/element.js";
-import { chips, choice, field } from "../ui/filter-bar.js";
+import { chips, choice, field, openDialog, openForm } from "../ui/controls.js";
 import { toast } from "../ui/toast.js";
 
 export const AREAS = {
@@ -34,24 +32,16 @@ export function showSecret(title, secret, what, then = () => {}) {
 
 export function keySheet(app, { client = null, locations = [], done }) {
   const form = { name: "", client: client?.name || "", scopes: [...PRESETS["Booking partner"]], days: "365", places: [] };
-  let error = null, busy = false;
   const change = (changes) => { Object.assign(form, changes); dialog.redraw(); };
   const flip = (list, one) => (list.includes(one) ? list.filter((other) => other !== one) : [...list, one]);
-  async function send(event) {
-    event.preventDefault();
-    busy = true; error = null; dialog.redraw();
-    try {
-      const made = await app.root.post("/keys", { studio: app.studio.id, name: form.name || form.client, client: form.client || form.name, scopes: form.scopes, expires_in: form.days ? Number(form.days) * 86400 : null, location_ids: form.places.length ? form.places : null });
-      dialog.close();
-      showSecret(`Key of ${made.client_name}`, made.key, "Send it to the partner by a safe way; their server keeps it.", () => done(made));
-      toast(`${made.name} is issued.`);
-    } catch (refused) { error = refused; busy = false; dialog.redraw(); }
+  async function send() {
+    const made = await app.root.post("/keys", { studio: app.studio.id, name: form.name || form.client, client: form.client || form.name, scopes: form.scopes, expires_in: form.days ? Number(form.days) * 86400 : null, location_ids: form.places.length ? form.places : null });
+    return () => { showSecret(`Key of ${made.client_name}`, made.key, "Send it to the partner by a safe way; their server keeps it.", () => done(made)); toast(`${made.name} is issued.`); };
   }
-  const dialog = openDialog(client ? `New key for ${client.name}` : "New partner", () => html`<form class="stack" @submit=${send}>
+  const dialog = openForm(client ? `New key for ${client.name}` : "New partner", () => html`
     ${client ? nothing : field("Partner", html`<input required maxlength="200" data-first .value=${form.client} @input=${(event) => change({ client: event.target.value })}>`, { hint: "All keys of a partner share one rate limit." })}
     ${field("Key name", html`<input maxlength="200" ?required=${Boolean(client)} placeholder=${form.client || "Website 2026"} .value=${form.name} @input=${(event) => change({ name: event.target.value })}>`)}
     <div class="field"><span>What it may do</span>${chips("Presets", Object.keys(PRESETS).map((name) => [name, name]), presetOf(form.scopes), (name) => change({ scopes: [...PRESETS[name]] }))}</div>${scopeGrid(form.scopes, (name) => change({ scopes: flip(form.scopes, name) }))}
     ${field("Expires", choice("Expires", [["30", "In 30 days"], ["90", "In 90 days"], ["365", "In a year"], ["", "Never"]], form.days, (days) => change({ days })))}
-    ${locations.length > 1 ? html`<fieldset class="field"><legend>Locations</legend><small>None ticked: all of them.</small>${locations.map((row) => html`<label class="row"><input type="checkbox" .checked=${form.places.includes(row.id)} @change=${() => change({ places: flip(form.places, row.id) })}>${row.name}</label>`)}</fieldset>` : nothing}
-    ${error ? problem(error) : nothing}<p class="row end"><button type="button" class="btn" @click=${() => dialog.close()}>Cancel</button><button class="btn main" ?disabled=${busy || !form.scopes.length}>Issue key</button></p></form>`, { sheet: true });
+    ${locations.length > 1 ? html`<fieldset class="field"><legend>Locations</legend><small>None ticked: all of them.</small>${locations.map((row) => html`<label class="row"><input type="checkbox" .checked=${form.places.includes(row.id)} @change=${() => change({ places: flip(form.places, row.id) })}>${row.name}</label>`)}</fieldset>` : nothing}`, { sheet: true, cancel: true, send, verb: () => "Issue key", ready: () => form.scopes.length });
 }

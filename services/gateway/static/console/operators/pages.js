@@ -1,6 +1,5 @@
 // The pages of each role, their letters after `g`, and what the palette can do besides opening them.
-import { html } from "../vendor/lit.js";
-import { empty } from "../ui/element.js";
+import { empty, html } from "../ui/element.js";
 import { newMember } from "../desk/members.js";
 import { chooseStudio } from "./studio.js";
 import { newStudio } from "./studios.js";

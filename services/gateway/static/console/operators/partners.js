@@ -1,32 +1,19 @@
 // Partners: a card for each client; a client's page with keys, limits, endpoints and requests.
-import { html, nothing } from "../vendor/lit.js";
-import { copyButton, copyChip } from "../ui/copy-chip.js";
 import { facts, tabs } from "../ui/detail-pane.js";
-import { confirm, openDialog } from "../ui/dialog.js";
-import { empty, Load, panel, Piece } from "../ui/element.js";
-import { chips, field, search } from "../ui/filter-bar.js";
+import { chips, confirm, field, openDialog, search } from "../ui/controls.js";
+import { copyButton, copyChip, counted, dot, empty, failed, go, href, html, icon, kindOf, Load, meter, method, nothing, panel, Piece, pill, toast, withQuery } from "../ui/element.js";
 import { poll } from "../ui/live.js";
-import { counted, dot, icon, kindOf, meter, method, pill } from "../ui/marks.js";
-import { go, href, withQuery } from "../ui/route.js";
 import { lasting } from "../ui/time.js";
-import { failed, toast } from "../ui/toast.js";
 import { readHealth } from "../partner/endpoints.js";
 import { adviceFor, meansOf } from "../partner/reference.js";
 import { whereOf } from "../partner/sentences.js";
+import { countsOf } from "../partner/traffic.js";
 import { keySheet, scopeText, showSecret } from "./keys.js";
-import "../ui/charts.js";
-import "../ui/data-list.js";
 
 const LINK = 600000; // a link is good for ten minutes, the session that it opens for longer
 const live = (key) => !key.revoked_at && (!key.expires_at || new Date(key.expires_at) > Date.now());
 const keyState = (key) => (key.revoked_at ? "revoked" : live(key) ? "live" : "expired");
-// Bars and figures of a client's requests.
-async function traffic(app, client, window, signal) {
-  const counts = await app.root.get("/requests/counts", { client: client.id, studio: app.studio.id, window, source: "key" }, { signal, quiet: true });
-  const points = counts.data.map((bar) => ({ at: bar.at, values: [bar.status_2xx + bar.status_3xx, bar.status_4xx, bar.status_5xx] }));
-  const sums = [0, 1, 2].map((kind) => points.reduce((sum, point) => sum + point.values[kind], 0)), total = sums[0] + sums[1] + sums[2];
-  return { points, total, errors: total ? ((sums[1] + sums[2]) / total) * 100 : 0, p95: counts.p95_ms, peak: Math.round(Math.max(0, ...points.map((point) => point.values.reduce((a, b) => a + b, 0))) / counts.bar_seconds * 10) / 10 };
-}
+const traffic = (app, client, window, signal) => countsOf(app.root, { client: client.id, studio: app.studio.id, window, source: "key" }, signal);
 async function readAll(app, signal) {
   const query = { studio: app.studio.id }, options = { signal };
   const [clients, keys, endpoints, locations] = await Promise.all([app.root.get("/clients", query, options), app.root.get("/keys", query, options), app.api.all("/webhook-endpoints", {}, 1000, options), app.names.list("locations")]), health = await readHealth(app, signal);
@@ -35,7 +22,7 @@ async function readAll(app, signal) {
 }
 const lastUsed = (client) => client.keys.map((key) => key.last_used_at).filter(Boolean).sort().at(-1);
 const bars = (value, height = 40) => html`<st-bars .points=${value.points} .kinds=${["good", "warn", "bad"]} .names=${["ok", "4xx", "5xx"]} label="Requests" height=${height}></st-bars>`;
-const figures = (value) => html`${counted(value.total, "request")} · ${value.errors.toFixed(1)} % errors${value.p95 === null ? "" : ` · p95 ${lasting(value.p95)}`}`;
+const figures = (value) => html`${counted(value.total, "request")} · ${(value.total ? (value.errors / value.total) * 100 : 0).toFixed(1)} % errors${value.p95 === null ? "" : ` · p95 ${lasting(value.p95)}`}`;
 
 class Partners extends Piece {
   static properties = { app: {}, route: {} };
@@ -78,7 +65,7 @@ class Client extends Piece {
     if (this.wanted !== undefined && this.wanted !== wanted) this.updateComplete.then(() => this.list?.reload());
     Object.assign(this, { shownId: id, wanted });
   }
-  ask(cursor) { const { status, id } = this.route.query; return this.app.root.get("/requests", { client: this.client.id, studio: this.app.studio.id, status_class: status, request_id: id, source: id ? undefined : "key", limit: 50, cursor }, { signal: this.signal, quiet: true }); }
+  ask(cursor) { const { status, id } = this.route.query; return this.app.root.get("/requests", { client: this.client.id, studio: this.app.studio.id, status_class: status, request_id: id, source: id ? undefined : "key", limit: 50, cursor }, { signal: this.signal }); }
   async follow() { return Boolean(this.list?.items && this.client) && this.list.prepend((await this.ask()).data); }
   async rotate(key) {
     if (!await confirm(`Rotate ${key.name}?`, "A second key with the same scopes is issued. The old one works for 24 hours more.", "Rotate", { danger: false })) return;

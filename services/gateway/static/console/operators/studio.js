@@ -1,8 +1,7 @@
 // The studio that is worked on: chosen once in the top bar, kept in the address and in this browser.
 import { html, nothing } from "../vendor/lit.js";
 import { redrawShell } from "../ui/app-shell.js";
-import { openDialog } from "../ui/dialog.js";
-import { choice } from "../ui/filter-bar.js";
+import { choice, openDialog } from "../ui/controls.js";
 import { icon } from "../ui/marks.js";
 import { clock, dayName, setZone } from "../ui/time.js";
 import { toast } from "../ui/toast.js";
@@ -28,10 +27,11 @@ class StudioApi {
   curl(method, path, body) { return this.api.curl(method, this.at + path, body); }
 }
 
-export function useStudio(app, studio) {
+// `left` is the front desk of the session before, with what it had not sent.
+export function useStudio(app, studio, left = null) {
   if (app.attendance?.waiting.length) return void toast("Changes of this studio wait to be sent. Choose another one when they are.", { kind: "bad" });
   app.attendance?.stop();
-  Object.assign(app, { studio, location: "" });
+  Object.assign(app, { studio, location: "", kept: { rosters: new Map() } });
   app.brand = () => (app.studios.length > 1 ? html`<button class="switcher" id="studio" aria-haspopup="dialog" aria-label="Studio: ${studio.name}. Choose another" @click=${() => chooseStudio(app)}><span>${studio.name}</span>${icon("down")}</button>` : studio ? studio.name : "No studio yet");
   if (!studio) return void (app.top = null);
   const slug = studio.slug || studio.id;
@@ -42,11 +42,17 @@ export function useStudio(app, studio) {
   app.api = new StudioApi(app.root, studio);
   app.names = new Names(app.api, () => true);
   app.may = () => true;
-  app.attendance = new Attendance(app.api);
+  app.attendance = left ? Object.assign(left, { api: app.api }) : new Attendance(app.api, studio);
   let places = [];
+  // A front desk works by the clock on its wall.
+  const turnZone = () => {
+    const zone = places.find((row) => row.id === app.location)?.timezone;
+    setZone(zone && zone !== studio.timezone ? { studio: zone, of: "location" } : { studio: studio.timezone || "UTC" });
+  };
   const pick = (id) => {
     app.location = id;
     keepInAddress({ location: id });
+    turnZone();
     redrawShell();
     window.dispatchEvent(new Event("desk-location"));
   };
@@ -56,7 +62,7 @@ export function useStudio(app, studio) {
     return html`${place ? choice("Location", [["", "All locations"], ...options], app.location, pick) : nothing}
       ${["today", ""].includes(page) ? html`<span class="soft num only-wide today-clock">${dayName(now)} · ${clock(now)}</span>` : nothing}`;
   };
-  app.names.list("locations").then((rows) => { places = rows; redrawShell(); });
+  app.names.list("locations").then((rows) => { if (app.studio === studio) { places = rows; turnZone(); redrawShell(); } });
 }
 
 export function chooseStudio(app) {

@@ -1,30 +1,16 @@
 // All studios: a row leads to its desk.
-import { html, nothing } from "../vendor/lit.js";
-import { openDialog } from "../ui/dialog.js";
-import { empty, Piece, problem } from "../ui/element.js";
-import { field, search } from "../ui/filter-bar.js";
-import { avatar, icon, pill } from "../ui/marks.js";
-import { go, href } from "../ui/route.js";
+import { field, openForm, search } from "../ui/controls.js";
+import { avatar, empty, go, href, html, icon, nothing, Piece, pill, toast } from "../ui/element.js";
 import { browserZone, inText } from "../ui/time.js";
-import { toast } from "../ui/toast.js";
 
 export function newStudio(app) {
-  let error = null;
-  const send = async (event) => {
-    event.preventDefault();
-    const { name, slug, timezone, test } = event.target.elements;
-    try {
-      const made = await app.root.post("/studios", { name: name.value.trim(), slug: slug.value.trim(), timezone: timezone.value, test: test.checked });
-      dialog.close();
-      app.studios = [...app.studios, made];
-      app.choose(made);
-      go(href("transfer"));
-      toast(`${made.name} is there. Import its data, or make its first class.`);
-    } catch (refused) { error = refused; dialog.redraw(); }
-  };
   const slugOf = (text) => text.toLowerCase().normalize("NFKD").replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
-  const dialog = openDialog("New studio", () => html`<form class="stack" @submit=${send}>${field("Name", html`<input name="name" required data-first maxlength="200" @input=${(event) => { event.target.form.elements.slug.value = slugOf(event.target.value); }}>`)}${field("Short name", html`<input name="slug" required pattern="[a-z0-9\\-]+" maxlength="60">`, { hint: "Small letters, digits and hyphens; for addresses and the command line." })}
-    ${field("Time zone", html`<select name="timezone">${["UTC", ...Intl.supportedValuesOf("timeZone")].map((zone) => html`<option ?selected=${zone === browserZone}>${zone}</option>`)}</select>`)}<label class="row"><input type="checkbox" name="test"><span>A test studio</span></label>${error ? problem(error) : nothing}<p class="row end"><button class="btn main">Create studio</button></p></form>`, { sheet: true });
+  openForm("New studio", () => html`${field("Name", html`<input name="name" required data-first maxlength="200" @input=${(event) => { event.target.form.elements.slug.value = slugOf(event.target.value); }}>`)}${field("Short name", html`<input name="slug" required pattern="[a-z0-9\\-]+" maxlength="60">`, { hint: "Small letters, digits and hyphens; for addresses and the command line." })}
+    ${field("Time zone", html`<select name="timezone">${["UTC", ...Intl.supportedValuesOf("timeZone")].map((zone) => html`<option ?selected=${zone === browserZone}>${zone}</option>`)}</select>`)}<label class="row"><input type="checkbox" name="test"><span>A test studio</span></label>`, { sheet: true, verb: () => "Create studio", send: async ({ name, slug, timezone, test }) => {
+    const made = await app.root.post("/studios", { name: name.value.trim(), slug: slug.value.trim(), timezone: timezone.value, test: test.checked });
+    app.studios = [...app.studios, made];
+    return () => { app.choose(made); go(href("transfer")); toast(`${made.name} is there. Import its data, or make its first class.`); };
+  } });
 }
 class Studios extends Piece {
   static properties = { app: {}, route: {} };

@@ -1,15 +1,10 @@
 // System: the services, the way of an event as a picture, an hour of figures, and what is parked.
-import { html, nothing } from "../vendor/lit.js";
-import { confirm, openDialog } from "../ui/dialog.js";
-import { Load, panel, Piece } from "../ui/element.js";
+import { confirm, openDialog } from "../ui/controls.js";
+import { counted, dot, failed, href, html, kindOf, Load, nothing, panel, Piece, state, toast, words } from "../ui/element.js";
 import { poll } from "../ui/live.js";
-import { counted, dot, kindOf, state, words } from "../ui/marks.js";
-import { href } from "../ui/route.js";
 import { inText, lasting } from "../ui/time.js";
-import { failed, toast } from "../ui/toast.js";
 import { errorText } from "../partner/endpoints.js";
 import { whereOf } from "../partner/sentences.js";
-import "../ui/charts.js";
 
 const LATE = 60; // seconds after which something waits too long
 const TOLD = 20; // the status names no more failing endpoints
@@ -18,7 +13,7 @@ class System extends Piece {
   static properties = { app: {}, route: {} };
   connectedCallback() {
     super.connectedCallback();
-    const { root } = this.app, options = { signal: this.signal, quiet: true };
+    const { root } = this.app, options = { signal: this.signal };
     // Answered as soon as something has changed, so that what fails is red within ten seconds, and else after most of a minute.
     this.status = new Load(this, (wait) => root.get("/status", wait && { wait, version: this.status.value?.version }, options));
     this.history = new Load(this, () => root.get("/status/history", {}, options).then((page) => page.data));

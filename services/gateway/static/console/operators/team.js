@@ -1,10 +1,6 @@
 // Team: who has a staff token of this studio.
-import { html, nothing } from "../vendor/lit.js";
-import { confirm, openDialog } from "../ui/dialog.js";
-import { empty, Load, panel, Piece, problem } from "../ui/element.js";
-import { choice, field } from "../ui/filter-bar.js";
-import { avatar, icon, pill } from "../ui/marks.js";
-import { failed, toast } from "../ui/toast.js";
+import { choice, confirm, field, openForm } from "../ui/controls.js";
+import { avatar, empty, failed, html, icon, Load, nothing, panel, Piece, pill, toast } from "../ui/element.js";
 import { showSecret } from "./keys.js";
 
 const MAY = { staff: "Today, Week and Members", manager: "also partners, deliveries, imports, the team, and waiving fees" };
@@ -16,12 +12,11 @@ class Team extends Piece {
     this.rows.run();
   }
   add() {
-    let role = "staff", error = null;
-    const send = async (event) => {
-      event.preventDefault();
-      try { const made = await this.app.api.post("/staff-tokens", { name: event.target.elements.name.value.trim(), role }); dialog.close(); showSecret(`Token of ${made.name}`, made.token, "They sign in with it at this address.", () => this.rows.run()); } catch (refused) { error = refused; dialog.redraw(); }
-    };
-    const dialog = openDialog("New staff token", () => html`<form class="stack" @submit=${send}>${field("Name", html`<input name="name" required maxlength="200" data-first placeholder="Mara, front desk">`, { hint: "It is written into the audit log." })}${field("Role", choice("Role", [["staff", "Staff"], ["manager", "Manager"]], role, (value) => { role = value; dialog.redraw(); }), { hint: MAY[role] })}${error ? problem(error) : nothing}<p class="row end"><button class="btn main">Issue token</button></p></form>`);
+    let role = "staff";
+    openForm("New staff token", (dialog) => html`${field("Name", html`<input name="name" required maxlength="200" data-first placeholder="Mara, front desk">`, { hint: "It is written into the audit log." })}${field("Role", choice("Role", [["staff", "Staff"], ["manager", "Manager"]], role, (value) => { role = value; dialog.redraw(); }), { hint: MAY[role] })}`, { verb: () => "Issue token", send: async ({ name }) => {
+      const made = await this.app.api.post("/staff-tokens", { name: name.value.trim(), role });
+      return () => showSecret(`Token of ${made.name}`, made.token, "They sign in with it at this address.", () => this.rows.run());
+    } });
   }
   async revoke(row) {
     if (!await confirm(`Revoke the token of ${row.name}?`, "Their sessions end with the next request.", "Revoke it")) return;

@@ -1,8 +1,5 @@
 // Import & export. A file is always checked first; then it is imported; every bad line is shown with its reason.
-import { html, nothing } from "../vendor/lit.js";
-import { Load, panel, Piece, problem } from "../ui/element.js";
-import { counted, icon, meter, words } from "../ui/marks.js";
-import { failed, toast } from "../ui/toast.js";
+import { counted, failed, html, icon, Load, meter, nothing, panel, Piece, problem, toast, words } from "../ui/element.js";
 
 const CHECKED = 1500, SENT = 4000; // lines in one request
 const SHOWN = 200;
@@ -77,7 +74,7 @@ class Transfer extends Piece {
         // A dry run stores nothing: what these lines refer to is sent along.
         const earlier = dry ? [...studios, ...[...new Set(things.flatMap((one) => (one ? Object.entries(one).filter(([name, value]) => name.endsWith("_id") && known.has(value)).map(([, value]) => value) : [])))].map((id) => known.get(id))] : [];
         const raw = [...earlier.map((one) => JSON.stringify(one)), ...lines.map(([, text]) => text)].join("\n");
-        const answer = await this.app.root.request("POST", "/import", { raw, quiet: true, signal: this.signal, headers: { "Content-Type": "application/x-ndjson" }, query: { studio: this.target.own ? undefined : this.target.id, first_line: 1, dry_run: dry || undefined, earlier_lines: dry ? earlier.length : undefined, events: this.events ? undefined : "false" } });
+        const answer = await this.app.root.request("POST", "/import", { raw, signal: this.signal, headers: { "Content-Type": "application/x-ndjson" }, query: { studio: this.target.own ? undefined : this.target.id, first_line: 1, dry_run: dry || undefined, earlier_lines: dry ? earlier.length : undefined, events: this.events ? undefined : "false" } });
         const bad = new Map(answer.rejected.map((row) => [row.line, row.reason]));
         lines.forEach(([number, text], n) => {
           const reason = bad.get(n + 1), kind = things[n]?.object || "not readable", counts = sum.kinds.get(kind) || [0, 0];

@@ -1,21 +1,20 @@
 // The attempts of a delivery, for both consoles: where it is on its schedule, and what one attempt sent and got.
 import { html, nothing } from "../vendor/lit.js";
+import { quote } from "../ui/api.js";
 import { withQuery } from "../ui/route.js";
 import { clock, lasting, relative } from "../ui/time.js";
 import { overdue } from "./outcomes.js";
 import { whereOf } from "./sentences.js";
-import "../ui/json-tree.js";
 
 // When a failed delivery is tried again, after the attempt before. The last step is the end.
 const SCHEDULE = [5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400];
 export const TRIES = SCHEDULE.length + 1;
 const good = (attempt) => attempt.response_status >= 200 && attempt.response_status < 300;
 const parsed = (text) => { try { return JSON.parse(text); } catch { return null; } };
-const quote = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
 // The attempt of the address, else the newest.
 export const chosenAttempt = (row, route) => Number(route.query.attempt) || row.attempts.length;
-export function attemptSteps(row, route) {
+function attemptSteps(row, route) {
   const done = row.attempts.map((attempt, n) => ({
     kind: good(attempt) ? "good" : "bad",
     text: n ? `+${lasting(new Date(attempt.at) - new Date(row.attempts[n - 1].at))}` : clock(attempt.at),
@@ -28,6 +27,11 @@ export function attemptSteps(row, route) {
   const rest = SCHEDULE.slice(Math.min(SCHEDULE.length, done.length));
   return [...done, next, ...rest.map((seconds) => ({ kind: "later", text: `+${lasting(seconds * 1000)}` }))];
 }
+// Steps on a line: done ones filled, the next hollow, later ones pale.
+export const timeline = (row, route) => html`<ol class="timeline" aria-label="Attempts">${attemptSteps(row, route).map((step) => {
+  const inside = html`<i class="${step.kind} ${step.current ? "current" : ""}" aria-hidden="true"></i><span>${step.text}</span>`;
+  return html`<li title=${step.title || nothing}>${step.to ? html`<a href=${step.to} aria-label=${step.title || step.text} aria-current=${step.current ? "step" : nothing}>${inside}</a>` : html`<span class="node">${inside}</span>`}</li>`;
+})}</ol>`;
 export function curlOf(url, event, attempt) {
   const headers = Object.entries({ "content-type": "application/json", ...attempt?.request_headers });
   const sent = headers.map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`);

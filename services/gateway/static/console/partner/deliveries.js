@@ -1,23 +1,14 @@
 // An endpoint's page: its health and deliveries at the left, newest first; one delivery with all attempts at the right.
-import { html, nothing } from "../vendor/lit.js";
-import { copy, copyChip } from "../ui/copy-chip.js";
 import { crumbs, facts, split } from "../ui/detail-pane.js";
-import { confirm } from "../ui/dialog.js";
-import { empty, Load, panel, Piece } from "../ui/element.js";
-import { chips, toggle } from "../ui/filter-bar.js";
+import { chips, confirm, toggle } from "../ui/controls.js";
+import { copy, copyChip, dot, empty, failed, go, href, html, Load, nothing, panel, Piece, pill, toast, withQuery } from "../ui/element.js";
 import { poll } from "../ui/live.js";
-import { dot, pill } from "../ui/marks.js";
-import { go, href, withQuery } from "../ui/route.js";
 import { relative } from "../ui/time.js";
-import { timeline } from "../ui/timeline.js";
-import { failed, toast } from "../ui/toast.js";
-import { attemptBoxes, attemptSteps, chosenAttempt, curlOf, TRIES } from "./attempts.js";
+import { attemptBoxes, chosenAttempt, curlOf, timeline, TRIES } from "./attempts.js";
 import { endpointActs, endpointMenu, errorText, healthFigures, healthWord, pausedPill, readHealth } from "./endpoints.js";
 import { outcomeOf } from "./outcomes.js";
 import { openRecovery } from "./recovery.js";
 import { endpointName, sentence, whereOf } from "./sentences.js";
-import "../ui/charts.js";
-import "../ui/data-list.js";
 
 class Deliveries extends Piece {
   static properties = { app: {}, route: {} };
@@ -28,7 +19,7 @@ class Deliveries extends Piece {
     this.endpoint = new Load(this, (id) => app.api.get(`/webhook-endpoints/${encodeURIComponent(id)}`, {}, { signal: this.signal }));
     this.health = new Load(this, async () => (await readHealth(app, this.signal, this.id)).get(this.id) || null);
     this.one = new Load(this, (id) => app.api.get(`/webhook-deliveries/${encodeURIComponent(id)}`, {}, { signal: this.signal }));
-    this.cause = new Load(this, (id) => app.api.get("/requests", { request_id: id }, { signal: this.signal, quiet: true }).then(({ data: [row] }) => row || null));
+    this.cause = new Load(this, (id) => app.api.get("/requests", { request_id: id }, { signal: this.signal }).then(({ data: [row] }) => row || null));
     this.nudge = poll(() => this.refresh(), this.signal, { fast: 3, slow: 0 });
     app.follower?.subscribe(() => setTimeout(() => this.nudge(), 1000), this.signal);
   }
@@ -36,7 +27,7 @@ class Deliveries extends Piece {
   get id() { return this.route.parts[0]; }
   get status() { return this.route.query.status || ""; }
   async load(cursor) {
-    const page = await this.app.api.get(`/webhook-endpoints/${this.id}/deliveries`, { order: "desc", status: this.status, limit: 50, cursor }, { signal: this.signal, quiet: Boolean(cursor) });
+    const page = await this.app.api.get(`/webhook-endpoints/${this.id}/deliveries`, { order: "desc", status: this.status, limit: 50, cursor }, { signal: this.signal });
     this.app.outcomes.learn(page.data);
     return page;
   }
@@ -93,7 +84,7 @@ class Deliveries extends Piece {
       let now = await this.app.api.post(`/webhook-deliveries/${row.id}/retry`);
       for (let round = 0; round < 20 && now.attempt_count === row.attempt_count; round += 1) {
         await new Promise((done) => setTimeout(done, 300));
-        now = await this.app.api.get(`/webhook-deliveries/${row.id}`, {}, { signal: this.signal, quiet: true });
+        now = await this.app.api.get(`/webhook-deliveries/${row.id}`, {}, { signal: this.signal });
         this.list?.change(now);
       }
       if (row.id === this.shownId) { this.one.set(now); go(withQuery(this.route, { attempt: "" }), { replace: true }); }
@@ -159,7 +150,7 @@ class Deliveries extends Piece {
           @click=${() => this.retryOne(row)}>${busy ? "Sending…" : row.status === "succeeded" ? "Send again" : "Retry now"}</button>` : nothing}
         ${event ? html`<button class="btn" @click=${curl}>Copy as curl</button><a class="btn" href=${eventPage}>Event</a>` : nothing}
         ${cause ? html`<a class="btn" href=${request}>Request</a>` : nothing}</p>
-      <h2 class="over-line">Attempts</h2>${timeline("Attempts", attemptSteps(row, this.route))}
+      <h2 class="over-line">Attempts</h2>${timeline(row, this.route)}
       ${attemptBoxes(row, this.route, endpoint.url, event, this.recoverHint())}`;
   }
   render() {

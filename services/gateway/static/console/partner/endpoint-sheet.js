@@ -1,38 +1,10 @@
 // A new endpoint or a changed one: address, event types as a tree with scopes, then its secret, a receiver, and a first test.
-import { html, live, nothing } from "../vendor/lit.js";
-import { copyButton } from "../ui/copy-chip.js";
-import { openDialog } from "../ui/dialog.js";
-import { problem } from "../ui/element.js";
-import { chips, field } from "../ui/filter-bar.js";
-import { icon } from "../ui/marks.js";
-import { go, href } from "../ui/route.js";
-import { toast } from "../ui/toast.js";
+import { chips, field, openDialog } from "../ui/controls.js";
+import { copyButton, go, href, html, icon, live, nothing, problem, toast } from "../ui/element.js";
 import { endpointName, familyOf } from "./sentences.js";
 
-const RECEIVERS = {
-  Python: (secret) => `# pip install standardwebhooks flask
-from flask import Flask, request
-from standardwebhooks import Webhook
-
-app, hook = Flask(__name__), Webhook("${secret}")
-
-@app.post("/hooks/studio")
-def receive():
-    event = hook.verify(request.get_data(), dict(request.headers))
-    print(event["type"], event["sequence"])
-    return "", 204`,
-  Node: (secret) => `// npm install standardwebhooks express
-import express from "express";
-import { Webhook } from "standardwebhooks";
-
-const hook = new Webhook("${secret}");
-express().post("/hooks/studio", express.raw({ type: "*/*" }), (request, response) => {
-  const event = hook.verify(request.body, request.headers);
-  console.log(event.type, event.sequence);
-  response.sendStatus(204);
-}).listen(9000);`,
-  Go: (secret) => `// go get github.com/standard-webhooks/standard-webhooks/libraries/go
-hook, _ := standardwebhooks.NewWebhook("${secret}")
+const GO = `// go get github.com/standard-webhooks/standard-webhooks/libraries/go
+hook, _ := standardwebhooks.NewWebhook(os.Getenv("WEBHOOK_SECRET"))
 http.HandleFunc("/hooks/studio", func(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	if err := hook.Verify(body, r.Header); err != nil {
@@ -40,8 +12,15 @@ http.HandleFunc("/hooks/studio", func(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.WriteHeader(204)
-})`,
-};
+})`;
+// The others are the reference's, which its tests run.
+async function readReceivers() {
+  const { webhooks } = await fetch("/docs/guides.json").then((response) => response.json());
+  const { blocks } = webhooks.sections.find((one) => one.id === "webhooks-verify-then-answer");
+  const code = (language) => blocks.find((one) => one.language === language).text;
+  return { Python: code("python"), Node: code("js"), Go: GO };
+}
+const SECRET = /os\.environ\["WEBHOOK_SECRET"\]|process\.env\.WEBHOOK_SECRET|os\.Getenv\("WEBHOOK_SECRET"\)/;
 
 // Why an address is not good, while it is typed.
 function wrongUrl(text) {
@@ -66,7 +45,7 @@ function typeTree(types, chosen, text, change) {
 }
 
 export async function endpointSheet(app, { endpoint = null, done = () => {} } = {}) {
-  const types = await app.names.list("event-types");
+  const [types, receivers] = await Promise.all([app.names.list("event-types"), endpoint ? {} : readReceivers().catch(() => ({ Go: GO }))]);
   const draft = { url: endpoint?.url || "", description: endpoint?.description || "", chosen: new Set(endpoint?.event_types || []), all: !endpoint?.event_types.length, fifo: endpoint?.fifo || false, rate: endpoint?.rate_limit ?? "", text: "" };
   let made = null, error = null, busy = false;
   const set = (name) => (event) => { draft[name] = event.target.type === "checkbox" ? event.target.checked : event.target.value; dialog.redraw(); };
@@ -91,17 +70,19 @@ export async function endpointSheet(app, { endpoint = null, done = () => {} } = 
       ${field("At most a second", html`<input type="number" min="0.1" step="0.1" placeholder="no limit" .value=${live(String(draft.rate))} @input=${set("rate")}>`)}</div></details>
     ${error ? problem(error) : nothing}
     <p class="row end"><button type="button" class="btn" @click=${() => dialog.close()}>Cancel</button><button class="btn main" ?disabled=${busy || wrongUrl(draft.url) !== nothing || (!draft.all && !draft.chosen.size)}>${endpoint ? "Save" : "Create"}</button></p></form>`;
-  const dialog = openDialog(endpoint ? "Edit endpoint" : "Add endpoint", () => (made ? created(app, made, dialog) : form()), { sheet: true });
+  const dialog = openDialog(endpoint ? "Edit endpoint" : "Add endpoint", () => (made ? created(app, made, dialog, receivers) : form()), { sheet: true });
 }
 
 // Step 2: what is shown only once, and the first delivery.
-function created(app, made, dialog) {
-  dialog.language ||= "Python";
+function created(app, made, dialog, receivers) {
+  const languages = Object.keys(receivers);
+  dialog.language ||= languages[0];
+  const code = receivers[dialog.language].replace(SECRET, JSON.stringify(made.secret));
   return html`<div class="stack"><p><span class="good">${icon("check")}</span> <strong>${endpointName(made)}</strong> is created.</p>
     <div class="secret"><span class="over-line">Signing secret, shown only once</span><code>${made.secret}</code>${copyButton(made.secret, "Copy", "btn small")}</div>
-    ${chips("Language", Object.keys(RECEIVERS).map((name) => [name, name]), dialog.language, (name) => { dialog.language = name; dialog.redraw(); })}
-    <pre class="code" tabindex="0">${RECEIVERS[dialog.language](made.secret)}</pre>
-    <p class="row">${copyButton(() => RECEIVERS[dialog.language](made.secret), "Copy receiver")}<button class="btn main" ?disabled=${dialog.testing} @click=${async () => { dialog.testing = true; dialog.redraw(); dialog.result = await sendTest(app, made); dialog.testing = false; dialog.redraw(); }}>${dialog.testing ? "Sending…" : "Send test event"}</button></p>
+    ${chips("Language", languages.map((name) => [name, name]), dialog.language, (name) => { dialog.language = name; dialog.redraw(); })}
+    <pre class="code" tabindex="0">${code}</pre>
+    <p class="row">${copyButton(code, "Copy receiver")}<button class="btn main" ?disabled=${dialog.testing} @click=${async () => { dialog.testing = true; dialog.redraw(); dialog.result = await sendTest(app, made); dialog.testing = false; dialog.redraw(); }}>${dialog.testing ? "Sending…" : "Send test event"}</button></p>
     ${dialog.result ? testResult(dialog.result) : nothing}
     <p class="row end"><a class="btn" href=${href("webhooks", [made.id])} @click=${() => dialog.close()}>Open its page</a><button class="btn" @click=${() => dialog.close()}>I have stored the secret</button></p></div>`;
 }
@@ -121,7 +102,7 @@ export async function sendTest(app, endpoint, { open = false } = {}) {
     if (open) { toast(`Test event sent to ${endpointName(endpoint)}.`); go(href("webhooks", [endpoint.id, row.id])); return row; }
     for (let round = 0; round < 30 && !row.attempt_count; round += 1) {
       await new Promise((done) => setTimeout(done, 250));
-      row = await app.api.get(`/webhook-deliveries/${row.id}`, {}, { quiet: true });
+      row = await app.api.get(`/webhook-deliveries/${row.id}`);
     }
     return row;
   } catch (error) { toast(error.message, { kind: "bad" }); return { status: "failed", attempts: [] }; }

@@ -1,20 +1,14 @@
 // Webhooks: a card for each endpoint with its health.
-import { html, nothing } from "../vendor/lit.js";
-import { confirm, menu } from "../ui/dialog.js";
-import { empty, Load, panel, Piece } from "../ui/element.js";
-import { toggle } from "../ui/filter-bar.js";
+import { confirm, menu, toggle } from "../ui/controls.js";
+import { empty, failed, go, href, html, icon, Load, nothing, panel, Piece, state, toast } from "../ui/element.js";
 import { poll } from "../ui/live.js";
-import { icon, state } from "../ui/marks.js";
-import { go, href } from "../ui/route.js";
 import { relative, sinceText } from "../ui/time.js";
-import { failed, toast } from "../ui/toast.js";
 import { endpointSheet, secretDialog, sendTest } from "./endpoint-sheet.js";
 import { endpointName, whereOf } from "./sentences.js";
-import "../ui/charts.js";
 
 // Every endpoint's health by its id: { failing, since, share, total, p95, points, waiting, oldest, error, next, word }
 export async function readHealth(app, signal, endpoint_id) {
-  const { data } = await app.api.get("/webhook-health", { endpoint_id, limit: 100 }, { signal, quiet: true });
+  const { data } = await app.api.get("/webhook-health", { endpoint_id, limit: 100 }, { signal });
   return new Map(data.map((row) => [row.id, { url: row.url, description: row.description, status: row.health === "disabled" ? "disabled" : "enabled", word: row.health, failing: row.health === "failing", since: row.failing_since, total: row.succeeded + row.failed, share: row.succeeded + row.failed ? row.succeeded / (row.succeeded + row.failed) : null,
     p95: row.p95_ms, points: row.hours.map((hour) => ({ at: hour.at, values: [hour.succeeded, hour.failed] })), waiting: row.pending, dead: row.dead, capped: row.pending >= 1000, oldest: row.oldest_pending_at, error: row.health === "failing" || row.health === "degraded" ? row.last_error : null, paused: row.breaker === "open", next: row.next_attempt_at }]));
 }

@@ -1,18 +1,10 @@
 // Events: the log, live. A row is a sentence with what became of it at each endpoint; the detail has payload, deliveries and the request.
-import { html, nothing } from "../vendor/lit.js";
-import { copyButton, copyChip } from "../ui/copy-chip.js";
 import { crumbs, facts, split, tabs } from "../ui/detail-pane.js";
-import { openDialog } from "../ui/dialog.js";
-import { empty, Load, panel, Piece } from "../ui/element.js";
-import { chips, choice } from "../ui/filter-bar.js";
-import { dot, icon, method, pill, state } from "../ui/marks.js";
-import { go, href, withQuery } from "../ui/route.js";
-import { dayAndTime, dayWord, iso } from "../ui/time.js";
-import { failed, toast } from "../ui/toast.js";
+import { chips, choice, openDialog } from "../ui/controls.js";
+import { copyButton, copyChip, dot, empty, failed, go, href, html, icon, Load, method, nothing, panel, Piece, pill, state, toast, withQuery } from "../ui/element.js";
+import { day, dayAndTime, dayWord, iso } from "../ui/time.js";
 import { outcomeOf, overdue, worst } from "./outcomes.js";
 import { endpointName, familyOf, iconOf, sentence } from "./sentences.js";
-import "../ui/data-list.js";
-import "../ui/json-tree.js";
 
 export const dots = (app, event) => html`<span class="dots">${app.outcomes.of(event).slice(0, 6).map((row) => dot(outcomeOf(row)))}</span>`;
 export const eventRow = (app, event) => html`<span class="faint">${icon(iconOf(event.type))}</span><span class="one main-line sentence">${sentence(event, app.names)}</span><span class="right">${dots(app, event)}</span>
@@ -49,7 +41,7 @@ class Events extends Piece {
   async load(cursor) {
     if (this.route.query.failed) await this.outcomes;
     for (let round = 0; ; round += 1) {
-      const page = await this.app.api.get("/events", { order: "desc", type: this.route.query.type, limit: round ? 200 : 50, cursor }, { signal: this.signal, quiet: round > 0 });
+      const page = await this.app.api.get("/events", { order: "desc", type: this.route.query.type, limit: round ? 200 : 50, cursor }, { signal: this.signal });
       if (!cursor && !round && !this.app.follower.covers(page.latest_sequence)) { round = -1; continue; }
       this.app.outcomes.keep(page.data);
       const data = page.data.filter((event) => this.fits(event));
@@ -101,7 +93,7 @@ class Events extends Piece {
   }
   named(name, value, shown) {
     const { names } = this.app;
-    if (name === "class_id") { const row = names.get("class", value); return row ? html`<a href=${href("schedule", [], { day: row.start_local.slice(0, 10), class: value })}>${row.title} · ${dayAndTime(row.start_time)}</a> ${copyChip(value)}` : copyChip(value); }
+    if (name === "class_id") { const row = names.get("class", value); return row ? html`<a href=${href("schedule", [], { day: day(row.start_time), class: value })}>${row.title} · ${dayAndTime(row.start_time)}</a> ${copyChip(value)}` : copyChip(value); }
     if (name === "member_id") { const row = names.get("member", value); return html`${row ? html`<a href=${href("events", [], { resource: value })}>${row.name}</a> ` : nothing}${copyChip(value)}`; }
     return shown(value);
   }

@@ -1,18 +1,12 @@
 // Home: is the integration working right now, and what to do first.
-import { html, nothing } from "../vendor/lit.js";
-import { copyButton } from "../ui/copy-chip.js";
-import { Load, panel, Piece, skeleton } from "../ui/element.js";
-import { chips } from "../ui/filter-bar.js";
+import { copyButton, counted, dot, href, html, icon, Load, nothing, panel, Piece, pill, skeleton } from "../ui/element.js";
+import { chips } from "../ui/controls.js";
 import { poll } from "../ui/live.js";
-import { counted, dot, icon, pill } from "../ui/marks.js";
-import { href } from "../ui/route.js";
 import { lasting, sinceText } from "../ui/time.js";
 import { endpointSheet, sendTest } from "./endpoint-sheet.js";
 import { errorText, readHealth } from "./endpoints.js";
 import { here, reference } from "./reference.js";
 import { endpointName } from "./sentences.js";
-import "../ui/charts.js";
-import "../ui/json-tree.js";
 
 class Home extends Piece {
   static properties = { app: {}, route: {} };
@@ -28,7 +22,7 @@ class Home extends Piece {
     });
     this.codes = new Load(this, () => app.traffic.codes(this.signal));
     this.hour = new Load(this, () => app.traffic.of("1h", this.signal));
-    this.booked = new Load(this, () => app.api.get("/requests", { route: "/bookings", status_class: "2xx", source: "key", limit: 50 }, { signal: this.signal, quiet: true }).then(({ data }) => data.some((row) => row.method === "POST")));
+    this.booked = new Load(this, () => app.api.get("/requests", { route: "/bookings", status_class: "2xx", source: "key", limit: 50 }, { signal: this.signal }).then(({ data }) => data.some((row) => row.method === "POST")));
     this.ops = new Load(this, () => reference());
     this.ops.run();
     this.refresh();

@@ -1,7 +1,6 @@
 // The partner console: signs in with the link's token, then shows the pages.
-import { html, render } from "../vendor/lit.js";
 import { Api, session } from "../ui/api.js";
-import { problem } from "../ui/element.js";
+import { html, problem, render } from "../ui/element.js";
 import { Follower } from "../ui/live.js";
 import { setZone } from "../ui/time.js";
 import "../ui/app-shell.js";

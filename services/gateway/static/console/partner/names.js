@@ -25,10 +25,9 @@ export class Names {
     for (const key of asked) { this.wanted.delete(key); this.known.set(key, undefined); }
     const classes = asked.filter((key) => key.startsWith("class:")).map((key) => key.slice(6));
     const members = asked.filter((key) => key.startsWith("member:")).map((key) => key.slice(7));
-    const quiet = { quiet: true };
     await Promise.all([
-      classes.length && this.api.get("/classes", { ids: classes.join(","), limit: 100 }, quiet).then((page) => this.learn("class", page.data), () => {}),
-      ...members.map((id) => this.api.get(`/members/${id}`, {}, quiet).then((one) => this.learn("member", [one]), () => {})),
+      classes.length && this.api.get("/classes", { ids: classes.join(","), limit: 100 }).then((page) => this.learn("class", page.data), () => {}),
+      ...members.map((id) => this.api.get(`/members/${id}`).then((one) => this.learn("member", [one]), () => {})),
     ]);
     for (const key of asked) if (this.known.get(key) === undefined) this.known.set(key, null);
     window.dispatchEvent(new Event("st-zone"));
@@ -37,7 +36,7 @@ export class Names {
   // rooms, locations, instructors, class-types, event-types: whole lists, read once.
   list(path) {
     if (!this.lists.has(path)) {
-      const page = path === "event-types" ? this.api.get("/event-types", {}, { quiet: true }).then((answer) => answer.data) : this.api.all(`/${path}`, {}, 1000, { quiet: true }).then(({ rows }) => rows);
+      const page = path === "event-types" ? this.api.get("/event-types").then((answer) => answer.data) : this.api.all(`/${path}`, {}, 1000).then(({ rows }) => rows);
       this.lists.set(path, page.catch(() => { this.lists.delete(path); return []; }));
     }
     return this.lists.get(path);

@@ -5,7 +5,7 @@ const MOST = 1000, ENDPOINTS = 8, APART = 5000; // more than a list shows
 export class Outcomes {
   constructor(app) { Object.assign(this, { app, byEvent: new Map(), endpoints: null, timer: 0, due: 0, readAt: 0, events: new Map(), asked: new Set() }); }
   async listEndpoints({ again = false } = {}) {
-    if (again || !this.endpoints) this.endpoints = this.app.api.all("/webhook-endpoints", {}, 400, { quiet: true }).then(({ rows }) => rows).catch((error) => { this.endpoints = null; throw error; });
+    if (again || !this.endpoints) this.endpoints = this.app.api.all("/webhook-endpoints", {}, 400).then(({ rows }) => rows).catch((error) => { this.endpoints = null; throw error; });
     return this.endpoints;
   }
   async endpoint(id) { return (await this.listEndpoints()).find((row) => row.id === id) || null; }
@@ -28,7 +28,7 @@ export class Outcomes {
   async refresh(signal, limit = 200) {
     this.readAt = Date.now();
     const endpoints = (await this.listEndpoints()).slice(0, ENDPOINTS);
-    const pages = await Promise.all(endpoints.map((one) => this.app.api.get(`/webhook-endpoints/${one.id}/deliveries`, { order: "desc", limit }, { signal, quiet: true }).catch(() => ({ data: [] }))));
+    const pages = await Promise.all(endpoints.map((one) => this.app.api.get(`/webhook-endpoints/${one.id}/deliveries`, { order: "desc", limit }, { signal }).catch(() => ({ data: [] }))));
     const rows = pages.flatMap((page) => page.data);
     this.learn(rows);
     window.dispatchEvent(new Event("st-zone"));
@@ -42,7 +42,7 @@ export class Outcomes {
     if (this.events.has(id)) return this.events.get(id);
     if (!this.asked.has(id)) {
       this.asked.add(id);
-      this.app.api.get(`/events/${id}`, {}, { quiet: true }).then((row) => this.keep([row]), () => this.events.set(id, null)).then(() => { this.asked.delete(id); window.dispatchEvent(new Event("st-zone")); });
+      this.app.api.get(`/events/${id}`).then((row) => this.keep([row]), () => this.events.set(id, null)).then(() => { this.asked.delete(id); window.dispatchEvent(new Event("st-zone")); });
     }
     return undefined;
   }

@@ -1,9 +1,6 @@
 // Recovery: sends an endpoint what it missed since a moment. Says how much that is before it starts, then shows how far it is.
-import { html, nothing } from "../vendor/lit.js";
-import { openDialog } from "../ui/dialog.js";
-import { problem } from "../ui/element.js";
-import { chips } from "../ui/filter-bar.js";
-import { counted, meter } from "../ui/marks.js";
+import { chips, openDialog } from "../ui/controls.js";
+import { counted, html, meter, nothing, problem } from "../ui/element.js";
 import { inText, instant, sinceText, zones } from "../ui/time.js";
 import { endpointName } from "./sentences.js";
 
@@ -22,7 +19,7 @@ export function openRecovery(app, endpoint, failingSince, finished = () => {}) {
     dialog.redraw();
     if (!from) return;
     const path = `/webhook-endpoints/${endpoint.id}/missed-events`;
-    const found = await api.get(path, { since: from }, { quiet: true }).catch((refused) => refused);
+    const found = await api.get(path, { since: from }).catch((refused) => refused);
     if (turn !== asked) return;
     if (found instanceof Error) error = found; else { count = found.count; more = !found.complete; }
     dialog.redraw();
@@ -34,7 +31,7 @@ export function openRecovery(app, endpoint, failingSince, finished = () => {}) {
       dialog.redraw();
       while (run.status === "running" && watching) {
         await new Promise((done) => setTimeout(done, 800));
-        run = await api.get(`/webhook-endpoints/${endpoint.id}/recoveries/${run.id}`, {}, { quiet: true });
+        run = await api.get(`/webhook-endpoints/${endpoint.id}/recoveries/${run.id}`);
         dialog.redraw();
       }
       finished();

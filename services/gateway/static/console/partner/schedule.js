@@ -1,11 +1,7 @@
 // Schedule: a day by rooms, a week by days, or an agenda; a class opens beside it.
-import { html, nothing } from "../vendor/lit.js";
-import { copy, copyChip } from "../ui/copy-chip.js";
 import { facts } from "../ui/detail-pane.js";
-import { empty, Load, panel, Piece } from "../ui/element.js";
-import { chips } from "../ui/filter-bar.js";
-import { avatar, icon, pill, seats } from "../ui/marks.js";
-import { go, href, withQuery } from "../ui/route.js";
+import { avatar, copy, copyChip, empty, go, href, html, icon, Load, nothing, panel, Piece, pill, seats, withQuery } from "../ui/element.js";
+import { chips } from "../ui/controls.js";
 import { addDays, clock, day, dayName, longDay, midnight, monday, zones } from "../ui/time.js";
 import { personName } from "./names.js";
 import "../ui/calendar.js";
@@ -69,7 +65,8 @@ export class Schedule extends Piece {
     const used = [...new Set(rows.map((row) => row.room_id))];
     const columns = this.view === "day" ? (used.length ? used : [null]).map((id) => ({ key: id, title: rooms.get(id)?.name || "No room", today: first === today })) : Array.from({ length: 7 }, (_, n) => { const date = addDays(first, n), name = dayName(midnight(date)).split(" "); return { key: date, title: name[0], sub: name.slice(1).join(" "), today: date === today }; });
     const none = rows.length ? nothing : html`<p class="note">${this.pick ? "No classes in this week. Click into a day to add one." : "No classes in this week."}</p>`;
-    return html`${none}<st-calendar .rows=${rows} .columns=${columns} .columnOf=${this.view === "day" ? (row) => row.room_id : (row) => day(row.start_time)} .hueOf=${(row) => this.hue(row)} .text=${(row) => this.seatText(row)} .fill=${(row) => (row.capacity ? row.booked_count / row.capacity : 0)} .to=${(row) => withQuery(this.route, { class: row.id })} .selected=${this.shownId} .pick=${this.pick || null}></st-calendar>`;
+    return html`${none}<st-calendar .rows=${rows} .columns=${columns} .columnOf=${this.view === "day" ? (row) => row.room_id : (row) => day(row.start_time)} .hueOf=${(row) => this.hue(row)} .text=${(row) => this.seatText(row)} .fill=${(row) => (row.capacity ? row.booked_count / row.capacity : 0)} .to=${(row) => withQuery(this.route, { class: row.id })} .selected=${this.shownId} .pick=${this.pick || null}
+      .moreTo=${({ key }) => withQuery(this.route, this.view === "day" ? { view: "agenda" } : { view: "day", day: key, class: "" })}></st-calendar>`;
   }
   agenda(rows, today) {
     const days = Map.groupBy(rows.toSorted((a, b) => (a.start_time < b.start_time ? -1 : 1)), (row) => day(row.start_time));

@@ -1,9 +1,6 @@
 // Settings: the key of this session, what it may do and how much, and the end of the session.
-import { html, nothing } from "../vendor/lit.js";
-import { copyChip } from "../ui/copy-chip.js";
 import { facts } from "../ui/detail-pane.js";
-import { Load, panel, Piece } from "../ui/element.js";
-import { icon, meter } from "../ui/marks.js";
+import { copyChip, html, icon, Load, meter, nothing, panel, Piece } from "../ui/element.js";
 
 const AREAS = { studio: "Studio and locations", schedule: "Schedule", catalog: "Products", members: "Members", purchases: "Purchases", bookings: "Bookings", forms: "Forms", form_submissions: "Filled-in forms", leads: "Leads", webhooks: "Webhooks and events" };
 const VERBS = ["read", "write", "cancel"];

@@ -15,7 +15,16 @@ export const queryOf = (query) => {
   const given = Object.entries(query || {}).filter(([, value]) => value !== undefined && value !== null && value !== "");
   return given.length ? `?${new URLSearchParams(given)}` : "";
 };
-const quote = (text) => `'${String(text).replaceAll("'", "'\\''")}'`;
+export const quote = (text) => `'${String(text).replaceAll("'", "'\\''")}'`;
+
+async function reach(target, options) {
+  try {
+    return await fetch(target, { credentials: "same-origin", ...options });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw Object.assign(new ApiError(0, { error: { code: "offline", message: "The server cannot be reached." } }), { offline: true });
+  }
+}
 
 export class Api {
   // `credential` is the header that a program would send instead of the cookie.
@@ -23,22 +32,14 @@ export class Api {
     this.base = base;
     this.credential = credential;
     this.onEnded = () => {};
-    this.calls = []; // the last calls as [method, path], for "how was this made"
   }
 
-  async request(method, path, { query, body, raw, signal, headers, quiet, full } = {}) {
+  async request(method, path, { query, body, raw, signal, headers, full } = {}) {
     const sent = { "X-Studio-Console": "1", ...headers };
     if (body !== undefined) sent["Content-Type"] = "application/json";
     const target = this.base + path + queryOf(query);
-    if (!quiet) this.calls = [[method, path + queryOf(query)], ...this.calls].slice(0, 20);
     const started = performance.now();
-    let response;
-    try {
-      response = await fetch(target, { method, headers: sent, body: body !== undefined ? JSON.stringify(body) : raw, signal, credentials: "same-origin", cache: "no-store" });
-    } catch (error) {
-      if (error.name === "AbortError") throw error;
-      throw Object.assign(new ApiError(0, { error: { code: "offline", message: "The server cannot be reached." } }), { offline: true });
-    }
+    const response = await reach(target, { method, headers: sent, body: body !== undefined ? JSON.stringify(body) : raw, signal, cache: "no-store" });
     const content = await response.text();
     let parsed = null;
     try { parsed = content ? JSON.parse(content) : null; } catch { parsed = null; }
@@ -77,8 +78,8 @@ export class Api {
 
 // Signing in and out are not part of the API: they set and clear the cookie.
 export async function session(method, body) {
-  const response = await fetch("/console/session", {
-    method, credentials: "same-origin", body: body && JSON.stringify(body),
+  const response = await reach("/console/session", {
+    method, body: body && JSON.stringify(body),
     headers: { "X-Studio-Console": "1", ...(body ? { "Content-Type": "application/json" } : {}) },
   });
   if (response.status === 204) return null;

@@ -1,15 +1,16 @@
-// <st-shell .app=${app}>: rail, top bar, pages by address, keys, theme and zone. app = { title, brand(), pages, api, follower?, actions?, lookup?, top?, account?, signOut }.
+// <st-shell .app=${app}>: rail, top bar, pages by address, keys, theme and zone. app = { title, brand(), pages, api, follower?, actions?, lookup?, top?, account?, signOut, keys? }.
 // A page is { name, group, title, icon, key, badge?(), render(app, route) }; `key` is its letter after `g`.
-import { html, nothing } from "../vendor/lit.js";
-import { openDialog } from "./dialog.js";
-import { Piece } from "./element.js";
-import { icon } from "./marks.js";
+import { openDialog } from "./controls.js";
+import { html, icon, nothing, Piece } from "./element.js";
 import { openPalette } from "./palette.js";
 import { go, href, read } from "./route.js";
-import { browserZone, relative, setZone, zones } from "./time.js";
+import { relative, setZone, zones } from "./time.js";
+import "./charts.js";
+import "./data-list.js";
+import "./json-tree.js";
 import "./rel-time.js";
 
-const KEYS = [["Ctrl K", "search, or open any pasted id"], ["?", "these keys"], ["/", "the page's search box"], ["↑ ↓", "move in a list"], ["Enter", "open"], ["Esc", "close"], ["← →", "earlier and later, in a calendar"]];
+const KEYS = [["Ctrl K", "search, or open any pasted id"], ["?", "these keys"], ["/", "the page's search box"], ["↑ ↓ j k", "move in a list"], ["Enter", "open"], ["Esc", "close"], ["← →", "earlier and later, in a calendar"]];
 
 // "America/New York"; on a phone only the city.
 function zoneName() {
@@ -35,7 +36,17 @@ class Shell extends Piece {
     this.open = false;
     this.shown = this.page.name;
     document.title = `${this.page.title}: ${this.app.title}`;
-    if (before && before !== this.shown) this.updateComplete.then(() => this.querySelector("#view").focus({ preventScroll: true }));
+    if (before && before !== this.shown) this.updateComplete.then(() => this.focusPage());
+  }
+  // The focus goes to the page's heading as soon as there is one, unless somebody has moved it.
+  async focusPage() {
+    const view = this.querySelector("#view");
+    view.focus({ preventScroll: true });
+    for (let round = 0; round < 30 && document.activeElement === view; round += 1) {
+      const head = view.querySelector("h1");
+      if (head) Object.assign(head, { tabIndex: -1 }).focus({ preventScroll: true });
+      else await new Promise((done) => setTimeout(done, 100));
+    }
   }
   onKey(event) {
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") { event.preventDefault(); if (!document.querySelector("dialog[open]")) openPalette(this.app); return; }
@@ -52,12 +63,12 @@ class Shell extends Piece {
     if (Date.now() - this.pressed < 1500) {
       this.pressed = 0;
       const page = this.app.pages.find((one) => one.key === event.key);
-      if (page) { event.preventDefault(); go(href(page.name)); }
+      if (page) { event.preventDefault(); go(href(page.name)); if (page === this.page) this.focusPage(); }
     } else if (event.key === "g") this.pressed = Date.now();
-    else if ((event.key === "ArrowDown" || event.key === "ArrowUp") && document.activeElement === this.querySelector("#view")) { const row = document.querySelector("a.item[aria-current], a.item"); if (row) { event.preventDefault(); row.focus(); } }
+    else if ((event.key === "ArrowDown" || event.key === "ArrowUp") && document.activeElement?.matches("#view, #view h1")) { const row = document.querySelector("a.item[aria-current], a.item"); if (row) { event.preventDefault(); row.focus(); } }
   }
   showKeys() {
-    const rows = [...KEYS, ...this.app.pages.map((page) => [`g ${page.key}`, page.title])];
+    const rows = [...KEYS, ...(this.app.keys || []), ...this.app.pages.map((page) => [`g ${page.key}`, page.title])];
     openDialog("Keys", () => html`<dl class="keys">${rows.map(([key, text]) => html`<div><dt>${key.split(" ").map((one) => html`<kbd>${one}</kbd> `)}</dt><dd>${text}</dd></div>`)}</dl>`);
   }
   flipTheme() { setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"); this.requestUpdate(); }
@@ -79,7 +90,7 @@ class Shell extends Piece {
         <button class="icon-btn only-small" aria-label="Pages" aria-expanded=${String(this.open)} aria-controls="nav" @click=${() => { this.open = !this.open; }}>${icon("menu")}</button>
         <span class="brand" id="who">${app.brand()}</span>
         ${app.top ? app.top() : nothing}
-        <button class="zone" id="zone" title="All times are shown in ${zones.current}. Press for ${zones.mode === "browser" ? "the studio's zone" : "this browser's zone"}." @click=${() => setZone({ mode: zones.mode === "browser" ? "studio" : "browser" })}>${zoneName()}<small> ${zones.mode === "browser" ? "browser" : "studio"}</small></button>
+        <button class="zone" id="zone" title="All times are shown in ${zones.current}. Press for ${zones.mode === "browser" ? `the ${zones.of}'s zone` : "this browser's zone"}." @click=${() => setZone({ mode: zones.mode === "browser" ? "studio" : "browser" })}>${zoneName()}<small> ${zones.mode === "browser" ? "browser" : zones.of}</small></button>
         ${paused ? html`<span class="stale" role="status">Paused ${relative(app.follower.since)} · <button class="link" @click=${() => app.follower.again()}>reconnect</button></span>` : nothing}
         <span class="grow"></span>
         <button class="find" @click=${() => openPalette(app)} aria-label="Paste any id, or search">${icon("search")}<span>Paste any id, or search</span><kbd>Ctrl K</kbd></button>

@@ -1,7 +1,6 @@
 // <st-bars> and <st-line>: small SVG charts with the ends of their axis and the value under the pointer. They take percentages, so
 // they need no measuring and no library: uPlot is 51 KB and draws on a canvas, which a screen reader and a test cannot read.
-import { html, nothing, svg } from "../vendor/lit.js";
-import { Piece } from "./element.js";
+import { html, nothing, Piece, svg } from "./element.js";
 import { clock, dayAndTime } from "./time.js";
 
 const number = (value) => (value >= 10000 ? `${Math.round(value / 1000)}k` : value.toLocaleString("en", { maximumFractionDigits: 1 }));
@@ -67,4 +66,3 @@ class Line extends Chart {
 }
 customElements.define("st-bars", Bars);
 customElements.define("st-line", Line);
-export { number };

@@ -1,9 +1,7 @@
 // <st-list>: rows by cursor, newest first. Properties: `load(cursor)` a page of the API, `row(item)` its template, `to(item)` its address,
 // `keyOf(item)`, `selected` a key, `group(item)` a separator's text, `label`, `none` for the empty state.
 // Methods: reload(), prepend(items), change(item). Arrow keys move, and take the selection along while a pane is open.
-import { html, nothing, repeat } from "../vendor/lit.js";
-import { empty, Piece, problem, skeleton } from "./element.js";
-import { go } from "./route.js";
+import { empty, go, html, nothing, Piece, problem, repeat, skeleton, stale } from "./element.js";
 
 const MOST = 400; // a page that is left open does not grow for ever
 
@@ -71,8 +69,7 @@ export class DataList extends Piece {
     event.preventDefault();
     const rows = this.rows;
     const here = rows.indexOf(document.activeElement.closest?.("a.item"));
-    const at = here >= 0 ? here : rows.findIndex((one) => one.hasAttribute("aria-current")) - (step < 0 ? 0 : 1) + (step > 0 ? 0 : 1);
-    const next = rows[Math.max(0, Math.min(rows.length - 1, (here >= 0 ? here : Math.max(-1, at)) + step))];
+    const next = rows[Math.max(0, Math.min(rows.length - 1, here + step))];
     if (!next) return;
     next.focus();
     if (this.selected) go(next.getAttribute("href"), { replace: true });
@@ -88,7 +85,7 @@ export class DataList extends Piece {
       const key = this.keyOf(item);
       return html`${head}<li class=${this.fresh.has(key) ? "fresh" : ""}><a class="item" href=${this.to ? this.to(item) : "#"} aria-current=${key === this.selected ? "true" : nothing} @click=${this.opened}>${this.row(item)}</a></li>`;
     });
-    return html`${this.error ? html`<p class="stale" role="status">Paused: ${this.error.message} <button class="link" @click=${() => this.reload({ quiet: true })}>Reconnect</button></p>` : nothing}
+    return html`${this.error ? stale({ error: this.error, run: () => this.reload({ quiet: true }) }) : nothing}
       <ul class="list" aria-label=${this.label || "Rows"} @keydown=${this.onKey}>${rows}</ul>
       ${this.cursor ? html`<p class="more"><button class="btn small" @click=${this.more} ?disabled=${this.busy}>${this.busy ? "Loading…" : "Show more"}</button></p>` : nothing}`;
   }

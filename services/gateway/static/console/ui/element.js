@@ -1,5 +1,5 @@
 // The base of every component and page: Lit, drawn into the page itself, so that one style sheet and every label reach it.
-import { html, LitElement, nothing, ref } from "../vendor/lit.js";
+import { html, LitElement, live, nothing, ref, render, repeat, svg } from "../vendor/lit.js";
 import { copyChip } from "./copy-chip.js";
 
 export class Piece extends LitElement {
@@ -59,4 +59,9 @@ export function problem(error, again) {
 }
 // Style properties of an element, set by script: <i ${styled({ top: "4px" })}>. A style attribute would be refused by the policy.
 export const styled = (properties) => ref((node) => { if (node) for (const [name, value] of Object.entries(properties)) node.style.setProperty(name, value); });
-export { html, nothing };
+// What every page needs besides, so that it has one import for it.
+export { html, live, nothing, render, repeat, svg };
+export { copy, copyButton, copyChip } from "./copy-chip.js";
+export { avatar, counted, dot, icon, initials, kindOf, meter, method, pill, seats, state, words } from "./marks.js";
+export { go, href, withQuery } from "./route.js";
+export { failed, toast } from "./toast.js";

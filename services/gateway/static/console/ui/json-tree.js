@@ -1,7 +1,5 @@
 // <st-json .value=${object}>: folds, copies the path of a value by its name, copies all. Long texts wrap.
-import { html, nothing } from "../vendor/lit.js";
-import { copy } from "./copy-chip.js";
-import { Piece } from "./element.js";
+import { copy, html, nothing, Piece } from "./element.js";
 
 const leaf = (value) => html`<span class="j-${value === null ? "lit" : { string: "str", number: "num" }[typeof value] || "lit"}">${JSON.stringify(value)}</span>`;
 class JsonTree extends Piece {

@@ -54,11 +54,11 @@ export class Follower {
   }
   async step(wait, signal) {
     if (this.last === null) {
-      const page = await this.api.get("/events", { order: "desc", limit: 1 }, { signal, quiet: true });
+      const page = await this.api.get("/events", { order: "desc", limit: 1 }, { signal });
       this.last ??= page.latest_sequence;
       return;
     }
-    const page = await this.api.get("/events", { after_sequence: this.last, limit: 100, wait: wait || undefined }, { signal, quiet: true });
+    const page = await this.api.get("/events", { after_sequence: this.last, limit: 100, wait: wait || undefined }, { signal });
     this.send({ events: page.data.toReversed(), last: page.has_more ? page.data.at(-1).sequence : page.latest_sequence });
   }
   send(message) { this.channel.postMessage(message); this.tell(message); }

@@ -1,6 +1,6 @@
 // Ctrl K: pages, actions, and any pasted id. `app.actions()` and `app.lookup(text)` give [{ text, hint, to | run }].
 import { html, nothing } from "../vendor/lit.js";
-import { openDialog } from "./dialog.js";
+import { openDialog } from "./controls.js";
 import { icon } from "./marks.js";
 import { go, href } from "./route.js";
 

@@ -8,9 +8,9 @@ function format(zone, options) {
 
 export const browserZone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
 // `studio` is set once the studio is known; `current` is what every time on the page is shown in.
-export const zones = { studio: "UTC", mode: keep.get("zone") || "studio", get current() { return this.mode === "browser" ? browserZone : this.studio; } };
-export function setZone({ studio, mode }) {
-  if (studio) zones.studio = studio;
+export const zones = { studio: "UTC", of: "studio", mode: keep.get("zone") || "studio", get current() { return this.mode === "browser" ? browserZone : this.studio; } };
+export function setZone({ studio, of = "studio", mode }) {
+  if (studio) Object.assign(zones, { studio, of });
   if (mode) { zones.mode = mode; keep.set("zone", mode); }
   window.dispatchEvent(new Event("st-zone"));
 }
