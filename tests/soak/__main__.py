@@ -30,7 +30,7 @@ ALONE = (
     "webhooks_at_size",
 )
 AT_ONCE = 2
-BESIDE = "console_hour"
+AT_THE_SAME_TIME = "console_hour"
 PYTEST = ("-m", "pytest", "-s", "-vv", "--durations=0", "--durations-min=5", "--timeout", "7200")
 
 
@@ -76,8 +76,8 @@ async def run_part(name: str, words: Sequence[str]) -> Done:
 
 
 async def run_all(names: Sequence[str], words: Sequence[str]) -> list[Done]:
-    beside = [name for name in names if name == BESIDE]
-    waiting = [name for name in names if name not in ALONE and name != BESIDE]
+    hour = [name for name in names if name == AT_THE_SAME_TIME]
+    waiting = [name for name in names if name not in ALONE and name != AT_THE_SAME_TIME]
     done, count = list[Done](), len(names)
 
     async def work(names: list[str]) -> None:
@@ -85,7 +85,7 @@ async def run_all(names: Sequence[str], words: Sequence[str]) -> list[Done]:
             done.append(await run_part(names.pop(0), words))
             _tell(done, count)
 
-    await asyncio.gather(work(beside), *(work(waiting) for _ in range(AT_ONCE)))
+    await asyncio.gather(work(hour), *(work(waiting) for _ in range(AT_ONCE)))
     await work([name for name in names if name in ALONE])
     return done
 
