@@ -28,8 +28,8 @@ async def open_operator_console(tab: Tab, system: System, token: str | None = No
     await sign_in(tab, system.running.operator_url, token or system.running.operator_token)
 
 
-async def sign_in(tab: Tab, operator_url: str, token: str) -> None:
-    await tab.page.goto(f"{operator_url}/console")
+async def sign_in(tab: Tab, operator_url: str, token: str, page: str = "") -> None:
+    await tab.page.goto(f"{operator_url}/console{page}")
     await tab.page.get_by_label("Token").fill(token)
     await tab.page.get_by_role("button", name="Sign in").click()
     await tab.page.wait_for_selector("#nav a[aria-current]")

@@ -15,6 +15,7 @@ from tests.harness.console_pages import (
     OPERATOR_PAGES,
     open_operator_console,
     open_partner_console,
+    sign_in,
 )
 from tests.harness.eventually import eventually
 from tests.harness.front_desk import front_desk
@@ -376,7 +377,7 @@ async def test_a_new_studio_is_chosen_and_its_row_leads_to_its_desk(tab: Tab, sy
 async def test_a_page_says_that_it_loads_and_that_it_failed_and_tries_again(tab: Tab, system: System) -> None:
     """A skeleton while nothing is there, then the sentence, the code and a button. Nothing stays blank."""
     await front_desk(system)
-    await open_operator_console(tab, system)
+    await sign_in(tab, system.running.operator_url, system.running.operator_token, "#/week")
     away = {"error": {"code": "unavailable", "message": "The service is away.", "request_id": new_id()}}
 
     loading = asyncio.Event()
@@ -385,8 +386,8 @@ async def test_a_page_says_that_it_loads_and_that_it_failed_and_tries_again(tab:
         await loading.wait()
         await route.fulfill(status=503, json=away)
 
-    # All studios are known since the sign-in.
-    pages = [page for page in OPERATOR_PAGES if page not in ("today", "studios")] + ["today"]
+    # All studios are known since the sign-in. Today would go on with what it has shown before.
+    pages = [page for page in OPERATOR_PAGES if page not in ("week", "studios")] + ["week"]
     for page in pages:
         loading.clear()
         await tab.page.route("**/operator/v1/**", refuse)
