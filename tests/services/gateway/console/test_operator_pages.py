@@ -379,7 +379,6 @@ async def test_a_page_says_that_it_loads_and_that_it_failed_and_tries_again(tab:
     await front_desk(system)
     await sign_in(tab, system.running.operator_url, system.running.operator_token, "#/week")
     away = {"error": {"code": "unavailable", "message": "The service is away.", "request_id": new_id()}}
-
     loading = asyncio.Event()
 
     async def refuse(route: Route) -> None:
