@@ -32,11 +32,9 @@ async def running(system: System, **settings: str) -> AsyncIterator[tuple[Client
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     try:
         assert process.stdout is not None
-        # What its copy says of an error may come first.
-        lines = [await asyncio.to_thread(process.stdout.readline)]
-        while lines[-1].startswith("mirror:"):
-            lines.append(await asyncio.to_thread(process.stdout.readline))
-        assert "listening" in lines[-1]
+        # What its copy says of an error may come first, or on the same line: two threads print.
+        while "listening" not in (line := await asyncio.to_thread(process.stdout.readline)):
+            assert line, "the example ended"
         yield system.client(f"http://127.0.0.1:{port}", {}), process
     finally:
         process.kill()
