@@ -100,17 +100,18 @@ async def create_booking(
         await db.flush()
         response = BookingOut.model_validate(booking)
         text = response.model_dump_json().encode()
-        db.add(OutboxRow(type="booking.created", aggregate=f"class:{body.class_id}", envelope=text * 2))
+        # Of its one studio, so one partition.
+        db.add(OutboxRow(partition=0, studio_id=studio_id, type="booking.created", envelope=text * 2))
         db.add(
             KeyRow(
                 studio_id=studio_id,
                 client_id="peer",
                 key=idempotency_key,
+                route="POST /bookings",
                 fingerprint=hashlib.sha256(body.model_dump_json().encode()).digest(),
                 http_status=201,
                 body=text,
                 resource_id=booking.id,
-                class_id=body.class_id,
                 expires_at=now + timedelta(hours=24),
             )
         )

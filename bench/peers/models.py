@@ -60,10 +60,11 @@ class BookingRow(Base):
 
 class OutboxRow(Base):
     __tablename__ = "outbox"
+    partition: Mapped[int] = mapped_column(primary_key=True)
     id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
     event_id: Mapped[UUID] = mapped_column(default=uuid4)
+    studio_id: Mapped[UUID]
     type: Mapped[str]
-    aggregate: Mapped[str]
     envelope: Mapped[bytes]
 
 
@@ -72,11 +73,11 @@ class KeyRow(Base):
     studio_id: Mapped[UUID] = mapped_column(primary_key=True)
     client_id: Mapped[str] = mapped_column(primary_key=True)
     key: Mapped[str] = mapped_column(primary_key=True)
+    route: Mapped[str]
     fingerprint: Mapped[bytes]
     http_status: Mapped[int]
     body: Mapped[bytes]
     resource_id: Mapped[UUID | None]
-    class_id: Mapped[UUID | None]
     expires_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
