@@ -41,7 +41,7 @@ class CachedKey(Struct):
     revoked: bool
     row: asyncpg.Record
     used: float
-    signed_until: float = 0.0
+    signed_at: float = 0.0
     signed: dict[str, bytes] = {}
     # Of the console session that was used instead of the key.
     session_id: str = ""
@@ -116,11 +116,14 @@ class KeyCache:
         return key
 
     def signed_caller(self, key: CachedKey, service: str) -> bytes:
-        """The signed caller header, renewed every few seconds instead of for every request."""
+        """The signed caller header, renewed every few seconds instead of for every request.
+
+        Also if the clock was set back: what would be signed now would expire before it is renewed.
+        """
         now = time.time()
-        if now > key.signed_until:
+        if not 0 <= now - key.signed_at <= LIFETIME_SECONDS / 6:
             key.signed = {}
-            key.signed_until = now + LIFETIME_SECONDS / 6
+            key.signed_at = now
         signed = key.signed.get(service)
         if signed is None:
             signed = key.signed[service] = self._signers[service].sign(key.caller, at=now)

@@ -46,7 +46,7 @@ class PartnerSessions:
             key.caller, scopes=key.caller.scopes.intersection(found.row["scopes"])
         )
         return msgspec.structs.replace(
-            key, caller=caller, session_id=found.row["id"], signed_until=0.0, signed={}
+            key, caller=caller, session_id=found.row["id"], signed_at=0.0, signed={}
         )
 
     async def open(self, token: str, *, batched: bool) -> tuple[str, SignedIn]:

@@ -1,6 +1,7 @@
 """The gateway's keys in memory: only those in use, looked up in batches, kept up to date, their use noted."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -16,7 +17,7 @@ from services.gateway.store import clients
 from services.gateway.store.keys import record_use
 from services.gateway.wire.key import ClientSet
 from shared.db.database import Database
-from shared.http.caller import CallerSigner
+from shared.http.caller import LIFETIME_SECONDS, CallerSigner
 from shared.wire import new_id
 
 PEPPER = "p" * 32
@@ -214,3 +215,21 @@ async def test_without_an_order_they_do_deadlock(database_url: str) -> None:
     """The control: the same two writers, rows updated in the order in which they come."""
     with pytest.raises(asyncpg.DeadlockDetectedError):
         await _noted_by_two_gateways(database_url, _unordered)
+
+
+async def test_a_clock_that_is_set_back_leaves_no_caller_that_expires(
+    keys: Keys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was signed by the clock before is renewed: else what another service gets for the first time now
+    would expire in a minute and be sent for as long as the clock was ahead."""
+    clock = time.time() + 3600
+    monkeypatch.setattr("services.gateway.key_cache.time.time", lambda: clock)
+    _, text = await keys.add()
+    key = await keys.cache.authenticate(text)
+    ahead = keys.cache.signed_caller(key, "bookings")
+    assert keys.cache.signed_caller(key, "bookings") == ahead
+    clock -= 3600
+    back = keys.cache.signed_caller(key, "bookings")
+    assert back != ahead
+    clock += LIFETIME_SECONDS - 1
+    assert keys.cache.signed_caller(key, "bookings") != back
