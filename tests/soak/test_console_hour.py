@@ -81,7 +81,8 @@ class Side(Struct):
         for name in names:
             tab = await stack.enter_async_context(new_tab(browser))
             if name in PARTNER_PAGES:
-                await open_partner_console(tab, self.desk.system, key)
+                # A session ends after an hour, unless it is to last longer.
+                await open_partner_console(tab, self.desk.system, key, expires_in=7_200)
             else:
                 token = await self.desk.token("manager")
                 if name in SYSTEM_PAGES:
