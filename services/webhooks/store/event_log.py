@@ -68,9 +68,6 @@ async def begin_logging(conn: Connection, envelopes: Sequence[Envelope]) -> Begi
     studios = sorted(set(studio_ids))
     known, *rows = await conn.fetch(BEGIN, studios, studio_ids, ids, people, min(moments), max(moments))
     counters = {row["studio_id"]: row["last_sequence"] for row in rows}
-    if len(counters) < len(studios):
-        await conn.execute(START, studios)
-        return await begin_logging(conn, envelopes)
     interested = [read_subscriber(row) for row in rows if row["endpoint_ids"] is not None]
     logged, erased, unfinished = set(known["logged"]), set(known["erased"]), known["unfinished"]
     return Beginning(counters, logged, erased, unfinished, interested)
