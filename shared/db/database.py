@@ -110,14 +110,14 @@ class Database:
 
         `url` may be a pooler's. Then `direct_url` is the server's own.
         """
-        pool = _new_pool(url, service, min_size=1, max_size=size + RESERVED)
         session_pool = None
         if direct_url is not None:
             session_pool = await _new_pool(direct_url, service, min_size=0, max_size=RESERVED)
         delay = 0.1
         while True:
             try:
-                await pool
+                # A new one each time: asyncpg's own is closed for good when its first connection fails.
+                pool = await _new_pool(url, service, min_size=1, max_size=size + RESERVED)
                 return cls(pool, service, session_pool)
             except (asyncpg.InvalidPasswordError, asyncpg.InvalidCatalogNameError):
                 raise

@@ -3,7 +3,6 @@
 import socket
 
 import asyncpg
-import pytest
 
 from shared.db.unavailable import is_unavailable
 
@@ -12,30 +11,21 @@ CANNOT_SERVE += ["55000", "57014", "57P01", "57P02", "57P03", "58030"]
 AT_FAULT = ["22021", "22P02", "22003", "23505", "23503", "23514", "42703", "42P01", "XX000"]
 
 
-def refused_with(state: str) -> BaseException:
-    return asyncpg.PostgresError.new({"C": state, "M": "refused"})
+def refused_with(states: list[str]) -> list[BaseException]:
+    return [asyncpg.PostgresError.new({"C": state, "M": "refused"}) for state in states]
 
 
-@pytest.mark.parametrize("state", CANNOT_SERVE)
-def test_these_states_mean_that_the_database_cannot_serve_now(state: str) -> None:
-    """Full, restarting, read-only, out of memory or of connections: a retry may work."""
-    assert is_unavailable(refused_with(state))
+def test_what_may_work_later_counts() -> None:
+    """Full, restarting, read-only, out of memory or of connections, or a host that cannot be reached."""
+    out_of_reach = [socket.gaierror(-2, "Name or service not known"), ConnectionResetError(), TimeoutError()]
+    for problem in (*refused_with(CANNOT_SERVE), *out_of_reach):
+        assert is_unavailable(problem), repr(problem)
 
 
-@pytest.mark.parametrize("state", AT_FAULT)
-def test_these_states_mean_that_the_statement_or_its_values_are_at_fault(state: str) -> None:
-    """A retry would fail in the same way, so they are never held or answered as 503."""
-    assert not is_unavailable(refused_with(state))
+def test_a_statement_or_value_that_is_at_fault_does_not_count() -> None:
+    """A retry would fail in the same way, so they are never held or answered as 503.
 
-
-@pytest.mark.parametrize(
-    "problem", [socket.gaierror(-2, "Name or service not known"), ConnectionResetError(), TimeoutError()]
-)
-def test_a_host_that_cannot_be_reached_or_resolved_counts(problem: OSError) -> None:
-    """The driver passes these on as they are."""
-    assert is_unavailable(problem)
-
-
-def test_a_value_that_the_driver_refuses_does_not_count() -> None:
-    """asyncpg's DataError is an InterfaceError, like a lost connection."""
-    assert not is_unavailable(asyncpg.DataError("invalid input for query argument $1"))
+    asyncpg's DataError is an InterfaceError, like a lost connection.
+    """
+    for problem in (*refused_with(AT_FAULT), asyncpg.DataError("invalid input for query argument $1")):
+        assert not is_unavailable(problem), repr(problem)
