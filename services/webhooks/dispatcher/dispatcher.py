@@ -36,8 +36,8 @@ MIN_LANE_WINDOW = 2
 # all hang leave as much room as each of them takes.
 MAX_LANES_PER_STUDIO = 250
 # A lane starts with a window of two attempts, so a process can afford many lanes.
-MAX_LANES = 1000
-CLAIM_BATCH = 100
+MAX_LANES = 1300
+CLAIM_BATCH = 200
 # With so many free again, or a studio down to half of its share, lanes are claimed before the next poll.
 CLAIM_AGAIN = CLAIM_BATCH // 2
 # A look at all lanes costs more the more there are, and a flood of events asks for one at each of them. Lanes
