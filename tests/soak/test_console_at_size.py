@@ -1,4 +1,4 @@
-"""The consoles of a large system: first paint of every page, and the memory of a page that stays open."""
+"""The consoles of a large system: first paint of every page, and how soon it answers a click."""
 
 import asyncio
 import time
@@ -26,14 +26,7 @@ pytestmark = SHARED_LOOP
 
 CLASSES, EVENTS, ENDPOINTS = 100_000, 1_000_000, 10_000
 FIRST_PAINT_MS = 400
-OPEN_SECONDS = 600
-EVENTS_A_SECOND = 5
-# Chromium frees memory when it likes. A page that kept every event would grow by far more.
-GROWTH_MB = 10.0
-MOST_ROWS = 400
 INTERACTION_MS = 100
-# A wait of 25 seconds, or a poll that has become slow.
-IDLE_REQUESTS_A_MINUTE = 3
 
 COPIED = ", ".join(column for column in WRITABLE if column not in ("title", "start_time", "end_time"))
 MORE_CLASSES = f"""
@@ -65,7 +58,8 @@ async def large(database_url: str, tmp_path: Path) -> AsyncIterator[tuple[System
             key = await system.key()
             await class_of_today(system)
             await system.partner(key).post("/webhook-endpoints", {"url": "https://example.com/hook"})
-            await add_member(system, key)
+            member = {"email": f"{new_id()}@example.com", "first_name": "Ada", "last_name": "Byron"}
+            await system.partner(key).create("/members", member)
             while not await conn.fetchval("SELECT count(*) FROM webhooks.events"):
                 await asyncio.sleep(0.1)
             await conn.execute(MORE_CLASSES, system.studio_id, CLASSES)
@@ -74,11 +68,6 @@ async def large(database_url: str, tmp_path: Path) -> AsyncIterator[tuple[System
             await conn.execute(MORE_ENDPOINTS, system.studio_id, ENDPOINTS)
             await conn.execute("ANALYZE")
             yield system, key
-
-
-async def add_member(system: System, key: str) -> None:
-    body = {"email": f"{new_id()}@example.com", "first_name": "Ada", "last_name": "Byron"}
-    await system.partner(key).create("/members", body)
 
 
 # From the click or key until what it changes is painted, as browsers measure it.
@@ -91,16 +80,22 @@ new PerformanceObserver((list) => {
 
 
 async def slowest_interaction(tab: Tab) -> float:
-    """Milliseconds: opens an item, looks for something in the palette, and closes it."""
+    """Milliseconds, the middle of three rounds: opens an item, finds something in the palette, closes it."""
     page = tab.page
+    # Nobody presses a key in the moment in which a page is drawn for the first time.
+    await page.evaluate("new Promise((done) => requestIdleCallback(done))")
     await page.evaluate(WATCHED)
-    if await page.locator("#view a.item").count():
-        await page.locator("#view a.item").first.click()
-    await page.keyboard.press("Control+k")
-    await page.keyboard.type("flow 7")
-    await page.keyboard.press("Escape")
-    await asyncio.sleep(0.5)
-    return float(await page.evaluate("window.slowest"))
+    rounds: list[float] = []
+    for _ in range(3):
+        await page.evaluate("window.slowest = 0")
+        if await page.locator("#view a.item").count():
+            await page.locator("#view a.item").first.click()
+        await page.keyboard.press("Control+k")
+        await page.keyboard.type("flow 7")
+        await page.keyboard.press("Escape")
+        await asyncio.sleep(0.5)
+        rounds.append(await page.evaluate("window.slowest"))
+    return sorted(rounds)[1]
 
 
 async def painted(tab: Tab, page: str) -> tuple[float, float]:
@@ -138,52 +133,3 @@ async def test_every_page_is_painted_within_400_ms_and_answers_within_100(
         )
     assert {page for page, (first, _, _) in found.items() if first >= FIRST_PAINT_MS} == set()
     assert {page for page, (_, _, slowest) in found.items() if not 0 < slowest < INTERACTION_MS} == set()
-
-
-@pytest.mark.timeout(1800)
-async def test_a_live_page_does_not_grow_in_ten_minutes(large: tuple[System, str], browser: Browser) -> None:
-    """Events come all the time. The page shows the newest 400 and forgets the others."""
-    system, key = large
-    async with new_tab(browser) as tab:
-        await open_partner_console(tab, system, key)
-        await tab.show("events")
-        session = await tab.page.context.new_cdp_session(tab.page)
-
-        async def megabytes() -> float:
-            await session.send("HeapProfiler.collectGarbage")
-            return float((await session.send("Runtime.getHeapUsage"))["usedSize"]) / 1e6
-
-        async def rows() -> int:
-            return await tab.page.locator("#view a.item").count()
-
-        used: list[float] = []
-        ends = time.monotonic() + OPEN_SECONDS
-        while time.monotonic() < ends:
-            for _ in range(30 * EVENTS_A_SECOND):
-                await add_member(system, key)
-                await asyncio.sleep(1 / EVENTS_A_SECOND)
-            used.append(await megabytes())
-            print(f"{ends - time.monotonic():.0f} s left: {used[-1]:.1f} MB, {await rows()} rows")
-        assert await rows() <= MOST_ROWS
-        assert used[-1] - used[0] < GROWTH_MB
-
-
-@pytest.mark.timeout(1800)
-async def test_an_open_page_asks_little_while_nothing_happens(
-    large: tuple[System, str], browser: Browser
-) -> None:
-    """At most three requests a minute, on every page of the partner console, once it has settled."""
-    system, key = large
-    counts: dict[str, int] = {}
-    async with new_tab(browser) as tab:
-        await open_partner_console(tab, system, key)
-        requests: list[str] = []
-        tab.page.on("request", lambda request: requests.append(request.url))
-        for page in PARTNER_PAGES:
-            await tab.show(page)
-            await asyncio.sleep(90)
-            requests.clear()
-            await asyncio.sleep(60)
-            counts[page] = len(requests)
-    print(counts)
-    assert {page for page, count in counts.items() if count > IDLE_REQUESTS_A_MINUTE} == set()

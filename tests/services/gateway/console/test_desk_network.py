@@ -13,66 +13,50 @@ pytestmark = SHARED_LOOP
 
 
 async def test_check_ins_wait_while_there_is_no_network(tab: Tab, system: System) -> None:
-    """The last data stays, what was clicked is shown, and it is sent when the network is back."""
+    """The last data stay, also after another page, which says plainly that nothing can be read. What was
+    clicked is shown, and it is sent when the network is back. Nobody is signed out meanwhile.
+    """
     desk = await front_desk(system)
     ada, bo = await desk.book("Ada King", "Bo Okafor")
     await desk.open(tab)
     await expect(roster(tab)).to_have_count(2)
     await tab.page.context.set_offline(True)
+    await tab.page.get_by_label("Account: staff").click()
+    await tab.page.get_by_role("button", name="Sign out").click()
+    await expect(toast(tab)).to_contain_text("The server cannot be reached.")
     await check_in(tab, "Ada King").click()
     await check_in(tab, "Bo Okafor").click()
-    await expect(tab.page.locator(".offline")).to_contain_text("Offline since")
-    await expect(tab.page.locator(".offline")).to_contain_text("2 changes wait")
+    offline = tab.page.locator(".offline")
+    await expect(offline).to_contain_text("2 changes wait")
     await tab.page.get_by_role("button", name="Undo the check-in of Bo Okafor").click()
-    await expect(tab.page.locator(".offline")).to_contain_text("1 change waits")
-    await tab.page.context.set_offline(False)
-    await becomes(desk, ada, "checked_in")
-    await expect(tab.page.locator(".offline")).to_have_count(0)
-    assert await desk.status_of(bo) == "confirmed"
-
-
-async def test_today_is_there_without_network_after_another_page(tab: Tab, system: System) -> None:
-    """Members says plainly that nothing can be read; what was clicked waits, and Today shows it."""
-    desk = await front_desk(system)
-    ada, _ = await desk.book("Ada King", "Bo Okafor")
-    await desk.open(tab)
-    await expect(roster(tab)).to_have_count(2)
-    await tab.page.context.set_offline(True)
-    await check_in(tab, "Ada King").click()
     await tab.show("members")
     await expect(tab.page.locator(".problem")).to_contain_text("The server cannot be reached.")
     await tab.show("today")
     await expect(roster(tab)).to_have_text(["Bo Okafor", "Ada King"])
     await expect(tab.page.locator(".class-item")).to_have_count(1)
-    await expect(tab.page.locator(".offline")).to_have_text(
+    await expect(offline).to_have_text(
         re.compile(r"Offline since \d\d:\d\d: you see what was read last\. 1 change waits here")
     )
     await expect(tab.page.locator(".problem")).to_have_count(0)
     await tab.page.context.set_offline(False)
     await becomes(desk, ada, "checked_in")
-    await expect(tab.page.locator(".offline")).to_have_count(0)
+    await expect(offline).to_have_count(0)
+    assert await desk.status_of(bo) == "confirmed"
 
 
-async def test_a_reload_asks_first_while_something_waits(tab: Tab, system: System) -> None:
-    """It would be lost: nothing about people is stored in the browser."""
+async def test_what_could_not_be_read_opens_once_it_can(tab: Tab, system: System) -> None:
+    """The problem is said once, and nothing seems to load beside it. Nobody who is signed in is asked for the
+    token.
+    """
     desk = await front_desk(system)
-    await waiting_check_in(tab, desk)
-    dialogs: list[str] = []
-
-    async def stay(dialog: Dialog) -> None:
-        dialogs.append(dialog.type)
-        await dialog.dismiss()
-
-    tab.page.on("dialog", stay)
-    await tab.page.evaluate("setTimeout(() => location.reload())")
-    await until(lambda: dialogs == ["beforeunload"])
-    await expect(tab.page.locator(".offline")).to_contain_text("1 change waits")
-
-
-async def test_a_console_that_cannot_reach_the_server_opens_once_it_can(tab: Tab, system: System) -> None:
-    """It does not ask for the token of somebody who is signed in."""
-    desk = await front_desk(system)
+    refusal = {"error": {"code": "service_unavailable", "message": "Not available."}}
+    await tab.page.route("**/classes?*", lambda route: route.fulfill(status=503, json=refusal))
     await desk.open(tab)
+    await expect(tab.page.locator(".problem")).to_contain_text("Not available.")
+    await expect(tab.page.locator(".skeleton")).to_have_count(0)
+    await tab.page.unroute("**/classes?*")
+    await tab.page.get_by_role("button", name="Try again").click()
+    await expect(tab.page.get_by_role("heading", name="Power Yoga")).to_be_visible(timeout=10_000)
     await tab.page.route("**/operator/v1/**", lambda route: route.abort())
     await tab.page.reload()
     await expect(tab.page.get_by_role("heading", name="Not connected")).to_be_visible()
@@ -93,16 +77,19 @@ async def waiting_check_in(tab: Tab, desk: FrontDesk) -> list[str]:
     return booked
 
 
-async def type_token(tab: Tab, token: str) -> None:
-    await tab.page.get_by_label("Token").fill(token)
-    await tab.page.get_by_role("button", name="Sign in").click()
-    await tab.page.wait_for_selector("#nav a[aria-current]")
-
-
-async def test_signing_out_with_check_ins_that_wait_asks_first(tab: Tab, system: System) -> None:
-    """It says who is not checked in yet. Whoever stays signed in loses nothing."""
+async def test_leaving_with_check_ins_that_wait_asks_first(tab: Tab, system: System) -> None:
+    """A reload and a sign-out would lose them: nothing about people is stored in the browser."""
     desk = await front_desk(system)
     await waiting_check_in(tab, desk)
+    dialogs: list[str] = []
+
+    async def stay(dialog: Dialog) -> None:
+        dialogs.append(dialog.type)
+        await dialog.dismiss()
+
+    tab.page.on("dialog", stay)
+    await tab.page.evaluate("setTimeout(() => location.reload())")
+    await until(lambda: dialogs == ["beforeunload"])
     await tab.page.get_by_label("Account: staff").click()
     await tab.page.get_by_role("button", name="Sign out").click()
     dialog = tab.page.get_by_role("dialog")
@@ -112,17 +99,6 @@ async def test_signing_out_with_check_ins_that_wait_asks_first(tab: Tab, system:
     await expect(tab.page.locator(".offline")).to_contain_text("1 change waits")
     await tab.page.unroute("**/check-in")
     await expect(tab.page.locator(".offline")).to_have_count(0)
-
-
-async def test_signing_out_without_network_says_that_it_did_not(tab: Tab, system: System) -> None:
-    """The session goes on, and the page stays."""
-    desk = await front_desk(system)
-    await desk.open(tab)
-    await tab.page.context.set_offline(True)
-    await tab.page.get_by_label("Account: staff").click()
-    await tab.page.get_by_role("button", name="Sign out").click()
-    await expect(toast(tab)).to_contain_text("The server cannot be reached.")
-    await expect(tab.page.get_by_role("heading", name="Power Yoga")).to_be_visible()
 
 
 async def test_what_waits_when_a_session_ends_is_not_sent_as_somebody_else(tab: Tab, system: System) -> None:
@@ -135,7 +111,8 @@ async def test_what_waits_when_a_session_ends_is_not_sent_as_somebody_else(tab: 
     await expect(tab.page.get_by_role("heading", name="Sign in")).to_be_visible()
     await expect(tab.page.locator(".notice")).to_contain_text("1 change at the front desk of Northlight")
     await expect(tab.page.locator(".problem")).to_have_text("The session has ended. Sign in again.")
-    await type_token(tab, await desk.token("staff", "Noor"))
+    await tab.page.get_by_label("Token").fill(await desk.token("staff", "Noor"))
+    await tab.page.get_by_role("button", name="Sign in").click()
     notes = tab.page.locator(".notice", has_text="Not sent when the session before ended")
     await expect(notes).to_contain_text("Ada King (check-in)")
     # What Noor does herself does not wait for it.
@@ -171,17 +148,3 @@ async def test_an_undo_after_a_lost_answer_is_sent(tab: Tab, system: System) -> 
     await tab.page.get_by_role("button", name="Undo the check-in of Ada King").click()
     await tab.page.unroute_all(behavior="wait")  # one may be under way
     await becomes(desk, ada, "confirmed")
-
-
-async def test_a_day_that_could_not_be_read_opens_once_it_can(tab: Tab, system: System) -> None:
-    """The problem is said once, nothing seems to load beside it, and the class opens after another try."""
-    desk = await front_desk(system)
-    await desk.book("Ada King")
-    refusal = {"error": {"code": "service_unavailable", "message": "Not available."}}
-    await tab.page.route("**/classes?*", lambda route: route.fulfill(status=503, json=refusal))
-    await desk.open(tab)
-    await expect(tab.page.locator(".problem")).to_contain_text("Not available.")
-    await expect(tab.page.locator(".skeleton")).to_have_count(0)
-    await tab.page.unroute("**/classes?*")
-    await tab.page.get_by_role("button", name="Try again").click()
-    await expect(check_in(tab, "Ada King")).to_be_visible(timeout=10_000)

@@ -2,17 +2,14 @@
 
 import asyncio
 import re
-from itertools import count
 from typing import Any
 
 from playwright.async_api import Request, Route, expect
 
-from services.webhooks.actions.recover import BATCH, MAX_OPEN
-from tests.harness import import_lines
 from tests.harness.browser import SHARED_LOOP, Tab
 from tests.harness.console_pages import PARTNER_PAGES, book, class_of_today, open_partner_console
 from tests.harness.eventually import until
-from tests.harness.receiver import answering, ok, receiving
+from tests.harness.receiver import receiving
 from tests.harness.system import System
 
 pytestmark = SHARED_LOOP
@@ -27,7 +24,7 @@ BOOKED = "a.item:has-text('booking.created')"
 async def test_a_hidden_page_asks_for_nothing_and_catches_up_when_it_is_shown(
     tab: Tab, system: System
 ) -> None:
-    """What happened meanwhile appears at once."""
+    """What happened meanwhile appears at once. A lost connection is said, and the list stays and goes on."""
     key = await system.key()
     made = await class_of_today(system)
     await open_partner_console(tab, system, key)
@@ -44,6 +41,14 @@ async def test_a_hidden_page_asks_for_nothing_and_catches_up_when_it_is_shown(
     assert await tab.page.locator(BOOKED).count() == 0
     await tab.page.evaluate(HIDE, False)
     await expect(tab.page.locator(BOOKED)).to_be_visible()
+    await tab.page.context.set_offline(True)
+    await tab.page.evaluate(HIDE, True)
+    await tab.page.evaluate(HIDE, False)
+    await expect(tab.page.locator(".top .stale")).to_contain_text("Paused")
+    await expect(tab.page.locator(BOOKED)).to_be_visible()
+    await tab.page.context.set_offline(False)
+    # After the next try, and not only after a wait of 25 seconds that ends well.
+    await expect(tab.page.locator(".top .stale")).to_have_count(0, timeout=15_000)
 
 
 async def test_all_tabs_of_a_session_share_one_wait_and_none_of_it_is_in_requests(
@@ -79,108 +84,26 @@ async def test_all_tabs_of_a_session_share_one_wait_and_none_of_it_is_in_request
     await expect(tab.page.locator("a.item", has_text="/events").first).to_be_visible()
 
 
-async def test_a_stream_of_events_does_not_put_a_page_off(tab: Tab, system: System) -> None:
-    """Webhooks and Home turn red in a busy studio, too, and do not ask once for each event."""
-    key = await system.key()
-    client = system.partner(key)
-
-    async def keep_on() -> None:
-        for number in count():
-            await client.create(
-                "/members", {"email": f"a{number}@example.com", "first_name": "A", "last_name": "B"}
-            )
-            await asyncio.sleep(0.5)
-
+async def test_a_recovery_says_how_much_it_is_and_when_it_is_done(tab: Tab, system: System) -> None:
+    """Since a moment in the zone of the page, which is not the browser's."""
+    key, page = await system.key(), tab.page
+    await book(system, key, await class_of_today(system))
+    await system.partner(key).until("/events")
     async with receiving() as receiver:
-        await client.create("/webhook-endpoints", {"url": receiver.url, "description": "Orders"})
-        await open_partner_console(tab, system, key)
-        await tab.show("webhooks")
-        stream = asyncio.create_task(keep_on())
-        try:
-            await expect(tab.page.locator(".endpoint")).to_contain_text("Healthy", timeout=10_000)
-            receiver.response = answering(500)
-            await expect(tab.page.locator(".endpoint.failing")).to_be_visible(timeout=10_000)
-            await tab.show("home")
-            await expect(tab.page.locator(".lines")).to_contain_text("Orders fails", timeout=10_000)
-            health: list[str] = []
-            tab.page.on(
-                "request", lambda one: health.append(one.url) if "/webhook-health" in one.url else None
-            )
-            receiver.response = ok
-            await asyncio.sleep(10)
-            assert len(health) <= 3
-        finally:
-            stream.cancel()
-
-
-async def latest_sequence(system: System, key: str) -> int:
-    return int((await system.partner(key).get("/events?order=desc&limit=1")).json()["latest_sequence"])
-
-
-async def test_a_recovery_says_how_much_it_is_and_how_far_it_has_come(tab: Tab, system: System) -> None:
-    """It pauses at its limit of open deliveries while the receiver fails, and is done once that has ended."""
-    missed = MAX_OPEN + BATCH
-    await system.import_lines([import_lines.member() for _ in range(missed)], send_events=True)
-    key = await system.key()
-    async with asyncio.timeout(60):
-        while await latest_sequence(system, key) < missed:
-            await asyncio.sleep(0.1)
-    async with receiving() as receiver:
-        receiver.response = answering(500)
         await system.partner(key).post("/webhook-endpoints", {"url": receiver.url})
         await open_partner_console(tab, system, key)
         await tab.show("webhooks")
-        await tab.page.locator(".endpoint h2 a").click()
-        await tab.page.get_by_role("button", name="Recover…").click()
-        dialog = tab.page.get_by_role("dialog")
+        await page.locator(".endpoint h2 a").click()
+        await page.get_by_role("button", name="Recover…").click()
+        dialog = page.get_by_role("dialog")
         await dialog.get_by_role("button", name="Since…").click()
         await dialog.get_by_label("Since (").fill("2020-01-01T00:00")
         await dialog.get_by_label("Since (").blur()
-        # In the zone of the page, which is not the browser's.
         await expect(dialog).to_contain_text("since Wed 1 Jan 2020 00:00 (America/New York)")
-        counted = dialog.locator("strong")
-        await expect(counted).to_have_text(re.compile(r"^\d,?\d+$"))
-        assert int((await counted.inner_text()).replace(",", "")) >= missed
+        await expect(dialog.locator("strong")).to_have_text(re.compile(r"^[1-9]\d*$"))
         await dialog.get_by_role("button", name="Recover", exact=True).click()
-        await expect(dialog).to_contain_text("queued…")
-        receiver.response = ok
         await expect(dialog).to_contain_text("Done.", timeout=60_000)
-
-
-async def test_every_panel_has_its_four_states(tab: Tab, system: System) -> None:
-    """A skeleton while it loads, a sentence and one act when empty, a way on after an error."""
-    key = await system.key()
-    await open_partner_console(tab, system, key)
-    page = tab.page
-    held: list[Route] = []
-    for name, path, act in (
-        ("home", "requests/counts", None),
-        ("requests", "requests", None),
-        ("events", "events", "Add an endpoint"),
-        ("webhooks", "webhook-endpoints", "Add endpoint"),
-        ("schedule", "classes", None),
-    ):
-        await tab.show("settings")
-        pattern = re.compile(rf"/partner/v1/{path}(\?.*)?$")
-
-        async def hold(route: Route) -> None:
-            held.append(route)
-
-        await page.route(pattern, hold)
-        await page.click(f'#nav a[data-page="{name}"]')
-        await expect(page.locator("#view .skeleton").first).to_be_visible()
-        while held:
-            await held.pop().fulfill(status=503, json=PROBLEM)
-        await page.unroute(pattern)
-        await page.route(pattern, lambda route: route.fulfill(status=503, json=PROBLEM))
-        problem = page.locator("#view .problem").first
-        await expect(problem).to_contain_text("Not now.")
-        await expect(problem).to_contain_text("service_unavailable")
-        await page.unroute(pattern)
-        await problem.get_by_role("button", name="Try again").click()
-        await expect(page.locator("#view .problem")).to_have_count(0)
-        if act is not None:
-            await expect(page.locator("#view .empty")).to_contain_text(act)
+        await receiver.until_count(1)
 
 
 PROBLEM: dict[str, Any] = {
@@ -193,34 +116,60 @@ PROBLEM: dict[str, Any] = {
 }
 
 
-async def test_a_lost_connection_is_said_and_the_list_stays(tab: Tab, system: System) -> None:
-    """Paused, with what was known; it goes on by itself."""
-    key = await system.key()
-    made = await class_of_today(system)
-    await book(system, key, made)
-    await open_partner_console(tab, system, key)
-    await tab.show("events")
-    await expect(tab.page.locator(BOOKED)).to_be_visible()
-    await tab.page.context.set_offline(True)
-    await tab.page.evaluate(HIDE, True)
-    await tab.page.evaluate(HIDE, False)
-    await expect(tab.page.locator(".top .stale")).to_contain_text("Paused")
-    await expect(tab.page.locator(BOOKED)).to_be_visible()
-    await tab.page.context.set_offline(False)
-    # After the next try, and not only after a wait of 25 seconds that ends well.
-    await expect(tab.page.locator(".top .stale")).to_have_count(0, timeout=15_000)
+async def test_every_panel_has_its_four_states(tab: Tab, system: System) -> None:
+    """A skeleton while it loads, a sentence and one act when empty, a way on after an error.
+
+    Home does not take endpoints that could not be read for none: deliveries have no figure then.
+    """
+    page, loading = tab.page, asyncio.Event()
+
+    async def refuse(route: Route) -> None:
+        await loading.wait()
+        await route.fulfill(status=503, json=PROBLEM)
+
+    await open_partner_console(tab, system, await system.key())
+    for name, path, act in (
+        ("home", "requests/counts", None),
+        ("requests", "requests", None),
+        ("events", "events", "Add an endpoint"),
+        ("webhooks", "webhook-endpoints", "Add endpoint"),
+        ("schedule", "classes", None),
+    ):
+        await tab.show("settings")
+        pattern = re.compile(rf"/partner/v1/{path}(\?.*)?$")
+        loading.clear()
+        await page.route(pattern, refuse)
+        await page.click(f'#nav a[data-page="{name}"]')
+        await expect(page.locator("#view .skeleton").first).to_be_visible()
+        loading.set()
+        problem = page.locator("#view .problem").first
+        await expect(problem).to_contain_text("Not now.")
+        await expect(problem).to_contain_text("service_unavailable")
+        await page.unroute(pattern)
+        await problem.get_by_role("button", name="Try again").click()
+        await expect(page.locator("#view .problem")).to_have_count(0)
+        if act is not None:
+            await expect(page.locator("#view .empty")).to_contain_text(act)
+    pattern = re.compile(r"/partner/v1/webhook-endpoints(\?.*)?$")
+    await page.route(pattern, refuse)
+    await page.reload()
+    await tab.show("home")
+    tile = page.locator(".tile", has_text="Deliveries")
+    await expect(tile).to_contain_text("They could not be read.")
+    await expect(tile.locator(".figure")).to_have_text("–")
+    await page.unroute(pattern)
+    await page.get_by_role("button", name="Try again").first.click()
+    await expect(tile).to_contain_text("No endpoint yet.")
 
 
-async def test_theme_and_zone_are_kept_and_keys_lead_to_every_page(tab: Tab, system: System) -> None:
+async def test_the_zone_is_kept_and_keys_lead_to_every_page(tab: Tab, system: System) -> None:
     """Over a reload; `g` and a letter, `?` for the list; times have ISO in their title and no seconds."""
     key = await system.key()
     await book(system, key, await class_of_today(system))
     await open_partner_console(tab, system, key)
     page = tab.page
-    await page.get_by_role("button", name="Dark theme").click()
     await page.locator("#zone").click()
     await page.reload()
-    await expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     await expect(page.locator("#zone")).to_contain_text("browser")
     for name, letter in zip(PARTNER_PAGES, "hrewcs", strict=True):
         await page.keyboard.press("g")
@@ -244,16 +193,3 @@ async def test_theme_and_zone_are_kept_and_keys_lead_to_every_page(tab: Tab, sys
     await expect(page.locator(".pane")).to_be_focused()
     await page.keyboard.press("Escape")
     await expect(page.locator("a.item").first).to_be_focused()
-
-
-async def test_home_does_not_take_endpoints_that_could_not_be_read_for_none(tab: Tab, system: System) -> None:
-    """Deliveries have no figure then, instead of a 0."""
-    pattern = re.compile(r"/partner/v1/webhook-endpoints(\?.*)?$")
-    await tab.page.route(pattern, lambda route: route.fulfill(status=503, json=PROBLEM))
-    await open_partner_console(tab, system, await system.key())
-    tile = tab.page.locator(".tile", has_text="Deliveries")
-    await expect(tile).to_contain_text("They could not be read.")
-    await expect(tile.locator(".figure")).to_have_text("–")
-    await tab.page.unroute(pattern)
-    await tab.page.get_by_role("button", name="Try again").first.click()
-    await expect(tile).to_contain_text("No endpoint yet.")

@@ -1,7 +1,8 @@
-"""Deliveries in the operators' console: what failed and why, one with its attempts, and a pasted id."""
+"""The operators' console: deliveries that failed, and why; and what a pasted id opens."""
 
 from playwright.async_api import expect
 
+from shared.wire import new_id
 from tests.harness.browser import SHARED_LOOP, Tab
 from tests.harness.front_desk import front_desk
 from tests.harness.receiver import answering, ok, receiving
@@ -51,28 +52,36 @@ async def test_failed_deliveries_are_grouped_with_the_reason_they_share(tab: Tab
         await expect(tab.page.locator(".side")).to_contain_text("Every delivery has arrived.")
 
 
-async def test_a_pasted_delivery_and_event_open(tab: Tab, system: System) -> None:
-    """For managers; staff have no such page."""
+async def test_what_is_pasted_into_the_search_opens(tab: Tab, system: System) -> None:
+    """A partner's request, an event, a delivery; a booking and a member's name are found, too. Staff have no
+    page of deliveries.
+    """
     desk = await front_desk(system)
-    key = await system.key(studio=desk.studio_id)
+    partner = system.partner(await system.key(studio=desk.studio_id, client="Widgets"))
+    refused = await partner.get(f"/bookings/{new_id()}")
     async with receiving() as receiver:
-        await system.partner(key).create("/webhook-endpoints", {"url": receiver.url})
-        await desk.book("Ada King")
+        await partner.create("/webhook-endpoints", {"url": receiver.url})
+        (booking,) = await desk.book("Ada King")
         (got, *_) = await receiver.until_count(1)
     path = f"/studios/{desk.studio_id}/webhook-deliveries"
     (delivery, *_) = (await desk.api.until(path))["data"]
+    request_id = refused.headers["X-Request-Id"]
+    await desk.api.until("/requests", request_id=request_id)
     await desk.open(tab, "manager")
-    await tab.page.keyboard.press("Control+k")
-    await tab.page.keyboard.type(got.event_id)
-    await expect(tab.page.get_by_role("option", name="booking.created")).to_be_visible()
-    await tab.page.keyboard.press("Enter")
-    await expect(tab.page.get_by_role("dialog")).to_contain_text('"booking.created"')
-    await tab.page.keyboard.press("Escape")
-    await tab.page.keyboard.press("Control+k")
-    await tab.page.keyboard.type(delivery["id"])
-    await expect(tab.page.get_by_role("option", name="Delivery of booking.created")).to_be_visible()
-    await tab.page.keyboard.press("Enter")
-    await expect(tab.page.locator(".pane")).to_contain_text("webhook-signature")
+    page = tab.page
+    for pasted, option, place, shown in (
+        (request_id, "request of Widgets", page.get_by_role("region", name="Request"), "404"),
+        (got.event_id, "booking.created", page.get_by_role("dialog"), '"booking.created"'),
+        (delivery["id"], "Delivery of booking.created", page.locator(".pane"), "webhook-signature"),
+        ("ada k", "member", page.locator(".pane h1"), "Ada King"),
+        (booking, "booking, confirmed", page.locator(".desk-head h1"), "Power Yoga"),
+    ):
+        await page.keyboard.press("Control+k")
+        await page.keyboard.type(pasted)
+        await expect(page.get_by_role("option", name=option)).to_be_visible()
+        await page.keyboard.press("Enter")
+        await expect(place).to_contain_text(shown)
+        await page.keyboard.press("Escape")
     staff = system.staff(await desk.token("staff"))
     for one in (f"{path}/{delivery['id']}", f"/studios/{desk.studio_id}/events/{got.event_id}"):
         assert (await staff.get(one)).code == "insufficient_role"

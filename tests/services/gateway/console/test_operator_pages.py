@@ -17,7 +17,6 @@ from tests.harness.console_pages import (
     open_partner_console,
     sign_in,
 )
-from tests.harness.eventually import eventually
 from tests.harness.front_desk import front_desk
 from tests.harness.receiver import answering, receiving
 from tests.harness.system import System
@@ -49,60 +48,44 @@ async def name_of(system: System, studio_id: str) -> str:
 
 
 async def test_a_typed_token_opens_every_page_and_is_kept_nowhere(tab: Tab, system: System) -> None:
-    """Neither in storage nor in the address; signing out ends it."""
-    await open_operator_console(tab, system)
-    for page in OPERATOR_PAGES:
-        await tab.show(page)
-        assert await tab.page.locator("#view .problem").count() == 0, page
-    stored = await tab.page.evaluate(
-        "() => JSON.stringify([location.href, document.cookie, {...localStorage}])"
-    )
-    assert system.running.operator_token not in stored and "stc_" not in stored
-    assert system.running.operator_token not in await tab.page.content()
-    await tab.page.get_by_label("Account: operator").click()
-    await tab.page.get_by_role("button", name="Sign out").click()
-    await expect(tab.page.locator("h1")).to_have_text("Sign in")
-    await tab.page.get_by_label("Token").fill("wrong")
-    await tab.page.get_by_role("button", name="Sign in").click()
-    await expect(tab.page.locator(".problem")).to_contain_text("invalid_operator_token")
+    """Neither in storage nor in the address; signing out ends it.
 
-
-async def test_the_rail_depends_on_the_role(tab: Tab, system: System) -> None:
-    """A manager has no system pages, and no other studio to choose."""
-    desk = await front_desk(system)
-    await desk.open(tab, "manager")
-    pages = await tab.page.locator("#nav a").evaluate_all("all => all.map(a => a.dataset.page)")
-    assert tuple(pages) == MANAGER_PAGES
-    assert await tab.page.locator("#studio").count() == 0
-    for page in MANAGER_PAGES:
-        await tab.show(page)
-        assert await tab.page.locator("#view .problem").count() == 0, page
-
-
-async def test_the_studio_is_kept_over_pages_and_reloads(tab: Tab, system: System) -> None:
-    """It is in the address, and without an address in the browser."""
+    The studio is in the address, and without an address kept in the browser. Its name is shown whole.
+    """
+    page, token = tab.page, system.running.operator_token
     desk = await front_desk(system)
     name = f"Riverside {new_id()[:6]}"
     await system.new_studio(name=name)
     await open_operator_console(tab, system)
     await choose(tab, name)
-    for page in OPERATOR_PAGES:
-        await tab.show(page)
-        await expect(tab.page.locator("#who")).to_contain_text(name)
-    assert "studio=" in tab.page.url
-    await tab.page.get_by_role("button", name="Dark theme").click()
-    await tab.page.reload()
-    await expect(tab.page.locator("#who")).to_contain_text(name)
-    await expect(tab.page.locator("html")).to_have_attribute("data-theme", "dark")
-    await tab.page.goto(f"{system.running.operator_url}/console")
-    await expect(tab.page.locator("#who")).to_contain_text(name)
-    await tab.page.goto(f"{system.running.operator_url}/console?studio={desk.studio_id}")
-    await expect(tab.page.locator("#who")).to_contain_text("Northlight")
+    for one in OPERATOR_PAGES:
+        await tab.show(one)
+        assert await page.locator("#view .problem").count() == 0, one
+        await expect(page.locator("#who")).to_contain_text(name)
+    assert "studio=" in page.url
+    for part in (".switcher span", ".find span"):
+        assert await page.locator(part).evaluate("e => e.scrollWidth <= e.clientWidth"), part
+    stored = await page.evaluate("() => JSON.stringify([location.href, document.cookie, {...localStorage}])")
+    assert token not in stored and "stc_" not in stored and token not in await page.content()
+    await page.get_by_role("button", name="Dark theme").click()
+    await page.reload()
+    await expect(page.locator("#who")).to_contain_text(name)
+    await expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    await page.goto(f"{system.running.operator_url}/console")
+    await expect(page.locator("#who")).to_contain_text(name)
+    await page.goto(f"{system.running.operator_url}/console?studio={desk.studio_id}")
+    await expect(page.locator("#who")).to_contain_text("Northlight")
+    await page.get_by_label("Account: operator").click()
+    await page.get_by_role("button", name="Sign out").click()
+    await expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    await page.get_by_label("Token").fill("wrong")
+    await page.get_by_role("button", name="Sign in").click()
+    await expect(page.locator(".problem")).to_contain_text("invalid_operator_token")
 
 
 async def test_no_page_shows_an_id_outside_a_chip(tab: Tab, system: System) -> None:
     """With a class, a member, a partner whose endpoint fails, a request and an entry of the audit log."""
-    desk = await front_desk(system)
+    page, desk = tab.page, await front_desk(system)
     issued = await system.issue(studio=desk.studio_id, name="Website", client="Widgets")
     partner = system.partner(issued["key"])
     async with receiving() as receiver:
@@ -110,81 +93,67 @@ async def test_no_page_shows_an_id_outside_a_chip(tab: Tab, system: System) -> N
         await partner.create("/webhook-endpoints", {"url": receiver.url, "description": "legacy CRM"})
         await desk.book("Ada King")
         await receiver.until_count(1)
-        await desk.open(tab, "manager")
-        booking = tab.page.get_by_role("button", name="Check in Ada King")
-        await booking.click()
-        await tab.page.locator(".toast").wait_for()
-        seen = {}
-        member, client = desk.members["Ada King"], issued["client_id"]
-        parts = ("keys", "limits", "endpoints", "requests")
-        inner = (f"members/{member}", *(f"partners/{client}/{part}" for part in parts))
-        for page in MANAGER_PAGES:
-            await tab.show(page)
-            seen[page] = await tab.page.evaluate(ID_ON_PAGE)
-        for address in inner:
-            await tab.page.evaluate("hash => { location.hash = hash; }", f"#/{address}")
-            await tab.page.wait_for_timeout(300)
-            await expect(tab.page.locator("#view .skeleton")).to_have_count(0)
-            seen[address] = await tab.page.evaluate(ID_ON_PAGE)
-    assert {page: texts for page, texts in seen.items() if texts} == {}
-
-
-async def test_the_operators_own_pages_show_no_id_either(tab: Tab, system: System) -> None:
-    """An endpoint that fails is named on System, and every studio and everybody in the audit log."""
-    desk = await front_desk(system)
-    partner = system.partner(await system.key(studio=desk.studio_id, client="Widgets"))
-    async with receiving() as receiver:
-        receiver.response = answering(500)
-        await partner.create("/webhook-endpoints", {"url": receiver.url, "description": "legacy CRM"})
-        await desk.book("Ada King")
-        await receiver.until_count(1)
         await open_operator_console(tab, system)
-        for page in ("system", "studios", "audit"):
-            await tab.show(page)
-            if page == "system":
-                await expect(tab.page.locator("#view li", has_text="legacy CRM").first).to_be_visible()
-            if page == "audit":
-                await tab.page.locator("st-list a.item").first.click()
-                await expect(tab.page.get_by_role("region", name="Entry")).to_contain_text("Who")
-            assert await tab.page.evaluate(ID_ON_PAGE) == [], page
+        await page.goto(f"{system.running.operator_url}/console?studio={desk.studio_id}")
+        await page.get_by_role("button", name="Check in Ada King").click()
+        await page.locator(".toast").wait_for()
+        seen = {}
+        for one in OPERATOR_PAGES:
+            await tab.show(one)
+            if one == "system":
+                await expect(page.locator("#view li", has_text="legacy CRM").first).to_be_visible()
+            if one == "audit":
+                await page.locator("st-list a.item").first.click()
+                await expect(page.get_by_role("region", name="Entry")).to_contain_text("Who")
+            seen[one] = await page.evaluate(ID_ON_PAGE)
+        parts = ("keys", "limits", "endpoints", "requests")
+        client = f"partners/{issued['client_id']}"
+        for address in (f"members/{desk.members['Ada King']}", *(f"{client}/{part}" for part in parts)):
+            await page.evaluate("hash => { location.hash = hash; }", f"#/{address}")
+            await page.wait_for_timeout(300)
+            await expect(page.locator("#view .skeleton")).to_have_count(0)
+            seen[address] = await page.evaluate(ID_ON_PAGE)
+    assert {one: texts for one, texts in seen.items() if texts} == {}
 
 
-async def test_a_key_is_made_with_presets_and_shown_once(tab: Tab, system: System) -> None:
-    """The grid has every scope that there is; the partner's page has it with its expiry and location."""
-    desk = await front_desk(system)
+async def test_a_key_is_made_with_presets_and_shown_once(tab: Tab, browser: Browser, system: System) -> None:
+    """The grid has every scope that there is; the partner's page has it with its expiry and location.
+
+    That page fits a phone. Its console link counts down, and opens the partner's console for an hour.
+    """
+    page, desk = tab.page, await front_desk(system)
     await desk.open(tab, "manager")
-    scopes = await tab.page.evaluate("async () => (await import('/console/operators/keys.js')).SCOPES")
+    rail = await page.locator("#nav a").evaluate_all("all => all.map(a => a.dataset.page)")
+    assert tuple(rail) == MANAGER_PAGES and await page.locator("#studio").count() == 0
+    scopes = await page.evaluate("async () => (await import('/console/operators/keys.js')).SCOPES")
     assert sorted(scopes) == sorted(SCOPES)
     await tab.show("partners")
-    await tab.page.get_by_role("button", name="New partner").click()
-    sheet = tab.page.get_by_role("dialog")
+    await page.get_by_role("button", name="New partner").click()
+    sheet = page.get_by_role("dialog")
     await sheet.get_by_label("Partner", exact=True).fill("Widgets")
     await sheet.get_by_role("button", name="Read-only schedule").click()
     await sheet.get_by_label("Bookings: read").check()
     await sheet.get_by_label("Expires").last.select_option(label="In 90 days")
     await sheet.get_by_role("button", name="Issue key").click()
-    secret = await tab.page.get_by_label("Key of Widgets").last.input_value()
-    assert (await system.partner(secret).get("/key")).json()["scopes"] == [
-        "bookings:read",
-        "schedule:read",
-        "studio:read",
-    ]
-    await tab.page.get_by_role("button", name="I have stored it").click()
-    row = tab.page.locator("tbody tr")
+    secret = await page.get_by_label("Key of Widgets").last.input_value()
+    key = (await system.partner(secret).get("/key")).json()
+    assert key["scopes"] == ["bookings:read", "schedule:read", "studio:read"]
+    await page.get_by_role("button", name="I have stored it").click()
+    row = page.locator("tbody tr")
     await expect(row).to_contain_text("3 scopes")
     await expect(row).to_contain_text("All")
-    assert secret not in await tab.page.content()
-
-
-async def test_a_console_link_is_a_button_of_a_partner(tab: Tab, browser: Browser, system: System) -> None:
-    """It counts down, and opens the partner's console for an hour."""
-    desk = await front_desk(system)
-    issued = await system.issue(studio=desk.studio_id, client="Widgets")
-    await desk.open(tab, "manager")
-    await tab.page.evaluate("hash => { location.hash = hash; }", f"#/partners/{issued['client_id']}")
-    await tab.page.get_by_role("button", name="Console link").click()
-    await expect(tab.page.get_by_role("timer")).to_contain_text(re.compile(r"valid for \d+:\d\d"))
-    url = await tab.page.get_by_label("Link", exact=True).input_value()
+    assert secret not in await page.content()
+    await page.evaluate("hash => { location.hash = hash; }", f"#/partners/{key['client_id']}")
+    revoke = page.get_by_role("button", name="Revoke").first
+    await expect(revoke).to_be_visible()
+    await page.set_viewport_size({"width": 390, "height": 844})
+    box = await revoke.bounding_box()
+    assert box and box["x"] + box["width"] <= 390
+    assert await page.evaluate("document.documentElement.scrollWidth") <= 390
+    await page.set_viewport_size({"width": 1280, "height": 900})
+    await page.get_by_role("button", name="Console link").click()
+    await expect(page.get_by_role("timer")).to_contain_text(re.compile(r"valid for \d+:\d\d"))
+    url = await page.get_by_label("Link", exact=True).input_value()
     async with new_tab(browser) as partner:
         async with partner.page.expect_response("**/console/session") as signed_in:
             await partner.page.goto(url)
@@ -218,55 +187,11 @@ async def test_revoking_a_key_in_one_console_ends_the_session_in_the_other(
         await expect(partner.page.locator("h1")).to_have_text("The session has ended")
 
 
-async def test_a_partners_request_is_found_by_its_id(tab: Tab, system: System) -> None:
-    """Two steps: paste it into the palette, and open what is found."""
-    desk = await front_desk(system)
-    key = await system.key(studio=desk.studio_id, client="Widgets")
-    refused = await system.partner(key).get(f"/bookings/{new_id()}")
-    await desk.open(tab, "manager")
-    request_id = refused.headers["X-Request-Id"]
-
-    async def logged() -> bool:
-        found = await desk.api.get("/requests", request_id=request_id)
-        return bool(found.json()["data"])
-
-    await eventually(logged)
-    await tab.page.keyboard.press("Control+k")
-    await tab.page.keyboard.type(request_id)
-    await expect(tab.page.get_by_role("option", name="request of Widgets")).to_be_visible()
-    await tab.page.keyboard.press("Enter")
-    await expect(tab.page.get_by_role("region", name="Request")).to_contain_text("404")
-    # A member's name, and a booking's id, in the same place.
-    (booking,) = await desk.book("Ada King")
-    for text, hint in (("ada k", "member"), (booking, "booking, confirmed")):
-        await tab.page.keyboard.press("Control+k")
-        await tab.page.keyboard.type(text)
-        await expect(tab.page.get_by_role("option", name=hint)).to_be_visible()
-        await tab.page.keyboard.press("Escape")
-
-
-async def test_names_are_whole_and_a_key_fits_a_phone(tab: Tab, system: System) -> None:
-    """The studio's name in the top bar, the words of the search; nothing is pushed sideways at 390 px."""
-    desk = await front_desk(system)
-    issued = await system.issue(studio=desk.studio_id, client="Widgets")
-    await open_operator_console(tab, system)
-    await tab.page.goto(f"{tab.page.url.partition('?')[0]}?studio={desk.studio_id}")
-    for part in (".switcher span", ".find span"):
-        words = tab.page.locator(part)
-        await expect(words).to_be_visible()
-        assert await words.evaluate("e => e.scrollWidth <= e.clientWidth"), part
-    await tab.page.evaluate("hash => { location.hash = hash; }", f"#/partners/{issued['client_id']}")
-    revoke = tab.page.get_by_role("button", name="Revoke test")
-    await expect(revoke).to_be_visible()
-    await tab.page.set_viewport_size({"width": 390, "height": 844})
-    box = await revoke.bounding_box()
-    assert box and box["x"] + box["width"] <= 390
-    for side in ("Width", "Height"):
-        assert await tab.page.evaluate(f"document.documentElement.scroll{side} <= inner{side}"), side
-
-
 async def test_a_file_is_checked_first_and_its_bad_lines_are_shown(tab: Tab, system: System) -> None:
-    """Nothing is stored by the check; a good line is imported even if others are bad."""
+    """Nothing is stored by the check; a good line is imported even if others are bad.
+
+    Lines of another studio are one message, not one for each.
+    """
     desk = await front_desk(system)
     place = {"object": "location", "id": new_id(), "name": MARKUP, "timezone": "UTC", "active": True}
     room = {"object": "room", "id": new_id(), "location_id": place["id"], "name": "Loft", "capacity": 4}
@@ -298,21 +223,14 @@ async def test_a_file_is_checked_first_and_its_bad_lines_are_shown(tab: Tab, sys
         await tab.page.get_by_role("button", name="Export", exact=True).click()
     exported = [json.loads(line) for line in (await (await download.value).path()).read_text().splitlines()]
     assert {room["id"], desk.class_id, desk.members["Ada King"]} <= {line["id"] for line in exported}
-
-
-async def test_lines_of_another_studio_are_one_message(tab: Tab, system: System) -> None:
-    """Not one for each line."""
-    desk, other = await front_desk(system), new_id()
-    line = {"object": "member", "studio_id": other, "first_name": "X", "last_name": "Y"}
-    lines = [json.dumps(line | {"id": new_id(), "email": f"{n}@example.com"}) for n in range(19)]
-    await desk.open(tab, "manager")
+    foreign = [member | {"studio_id": system.studio_id, "id": new_id()} for _ in range(19)]
+    await tab.show("today")
     await tab.show("transfer")
     await tab.page.get_by_text("Or paste the lines").click()
-    await tab.page.get_by_label("Lines").fill("\n".join(lines))
+    await tab.page.get_by_label("Lines").fill("\n".join(map(json.dumps, foreign)))
     await tab.page.get_by_role("button", name="Check them").click()
-    await expect(tab.page.locator(".problem")).to_have_text(
-        re.compile("19 lines belong to a studio that is not Northlight")
-    )
+    problem = tab.page.locator(".problem")
+    await expect(problem).to_have_text(re.compile("19 lines belong to a studio that is not Northlight"))
     assert await tab.page.locator(".bad-lines li").count() == 0
 
 
@@ -343,18 +261,6 @@ async def test_the_team_and_what_it_did(tab: Tab, browser: Browser, system: Syst
     await tab.page.get_by_role("button", name="Revoke the token of Mira").click()
     await tab.page.get_by_role("button", name="Revoke it").click()
     await expect(tab.page.locator(".team li", has_text="Mira")).to_contain_text("revoked")
-
-
-async def test_the_system_fits_one_screen_while_it_is_healthy(tab: Tab, system: System) -> None:
-    """Five services, the pipeline, an hour of figures; what is well is folded away."""
-    await open_operator_console(tab, system)
-    await tab.page.set_viewport_size({"width": 1440, "height": 900})
-    await tab.show("system")
-    await expect(tab.page.locator(".service")).to_have_count(5)
-    await expect(tab.page.get_by_role("list", name="Event pipeline").locator("li")).to_have_count(4)
-    await expect(tab.page.locator(".checks summary")).to_contain_text("checks passed")
-    height = await tab.page.evaluate("document.querySelector('.system').getBoundingClientRect().bottom")
-    assert height <= 900
 
 
 async def test_a_new_studio_is_chosen_and_its_row_leads_to_its_desk(tab: Tab, system: System) -> None:

@@ -1,4 +1,4 @@
-// The classes of the day: what comes next under the line of now, what is over below, and the first ones of tomorrow.
+// The classes of the day: what comes next under the line of now, what is over below, each at first as many as `most`; and the first ones of tomorrow.
 import { html, nothing, repeat } from "../vendor/lit.js";
 import { meter } from "../ui/marks.js";
 import { href } from "../ui/route.js";
@@ -16,9 +16,11 @@ function item(row, { value, rooms, chosen }) {
 }
 export function classList(given) {
   const { today, tomorrow } = given.value, now = Date.now(), later = today.filter((row) => ends(row) > now), earlier = today.filter((row) => ends(row) <= now), people = today.reduce((sum, row) => sum + (row.status === "cancelled" ? 0 : row.booked_count), 0);
+  const rest = Math.max(0, later.length - given.most) + Math.max(0, earlier.length - given.most);
   const next = later.findIndex((row) => starts(row) > now), line = html`<li class="now-line" aria-hidden="true"><i></i><span>${clock(now)}</span></li>`;
   return html`<h1 class="over-line">Today · ${today.length} ${today.length === 1 ? "class" : "classes"} · ${people} ${people === 1 ? "person" : "people"}</h1>
-    ${today.length ? html`<ul class="classes" aria-label="Classes of today">${repeat(later, (row) => row.id, (row, n) => html`${n === next ? line : nothing}${item(row, given)}`)}${next < 0 ? line : nothing}</ul>` : html`<p class="soft">Nothing is on today. <a href=${href("week")}>Open the week</a></p>`}
-    ${earlier.length ? html`<h2 class="over-line">Earlier</h2><ul class="classes" aria-label="Earlier today">${repeat(earlier.toReversed(), (row) => row.id, (row) => item(row, given))}</ul>` : nothing}
+    ${today.length ? html`<ul class="classes" aria-label="Classes of today">${repeat(later.slice(0, given.most), (row) => row.id, (row, n) => html`${n === next ? line : nothing}${item(row, given)}`)}${next < 0 ? line : nothing}</ul>` : html`<p class="soft">Nothing is on today. <a href=${href("week")}>Open the week</a></p>`}
+    ${earlier.length ? html`<h2 class="over-line">Earlier</h2><ul class="classes" aria-label="Earlier today">${repeat(earlier.toReversed().slice(0, given.most), (row) => row.id, (row) => item(row, given))}</ul>` : nothing}
+    ${rest ? html`<button class="btn wide-btn" @click=${given.showAll}>Show ${rest} more of today</button>` : nothing}
     ${tomorrow.length ? html`<h2 class="over-line">Tomorrow</h2><ul class="classes pale" aria-label="Classes of tomorrow">${repeat(tomorrow.slice(0, 6), (row) => row.id, (row) => item(row, given))}</ul>` : nothing}`;
 }

@@ -13,8 +13,8 @@ const GRACE = 5 * 60000, REST = 60000; // a class that began a moment ago is sti
 const LEFT = ["cancelled", "expired"];
 
 class Today extends Piece {
-  static properties = { app: {}, route: {}, filter: { state: true } };
-  constructor() { super(); this.filter = ""; this.steps = 0; this.mine = new Set(); this.touched = 0; }
+  static properties = { app: {}, route: {}, filter: { state: true }, most: { state: true } };
+  constructor() { super(); this.filter = ""; this.most = 60; this.steps = 0; this.mine = new Set(); this.touched = 0; }
   connectedCallback() {
     super.connectedCallback();
     const { app } = this, options = { signal: this.signal };
@@ -191,7 +191,7 @@ class Today extends Piece {
   }
   render() {
     const { value } = this.day;
-    return html`<div class="desk ${this.route.parts[0] ? "open" : ""}"><section class="desk-side"><button class="btn wide-btn" @click=${() => findMember(this.app)}>${icon("search")}Find a member</button>${value ? html`${this.day.error && !this.app.attendance.offlineSince ? html`<p class="stale" role="status">Paused: ${this.day.error.message}</p>` : nothing}${classList({ value, rooms: this.lists.value?.rooms, chosen: this.shownId })}` : panel(this.day, () => nothing)}</section>
+    return html`<div class="desk ${this.route.parts[0] ? "open" : ""}"><section class="desk-side"><button class="btn wide-btn" @click=${() => findMember(this.app)}>${icon("search")}Find a member</button>${value ? html`${this.day.error && !this.app.attendance.offlineSince ? html`<p class="stale" role="status">Paused: ${this.day.error.message}</p>` : nothing}${classList({ value, rooms: this.lists.value?.rooms, chosen: this.shownId, most: this.most, showAll: () => { this.most = Infinity; } })}` : panel(this.day, () => nothing)}</section>
       <section class="pane desk-pane" tabindex="-1" aria-label="Roster">${queueNotes(this.app.attendance)}${this.route.parts[0] ? html`<a class="back only-phone" data-close href=${href("today")}>${icon("left")}Today</a>` : nothing}${this.right()}</section></div>`;
   }
 }

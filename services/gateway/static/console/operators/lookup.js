@@ -3,12 +3,11 @@
 import { html } from "../vendor/lit.js";
 import { openDialog } from "../ui/controls.js";
 import { toast } from "../ui/toast.js";
-import { go, href } from "../ui/route.js";
+import { go, href, UUID } from "../ui/route.js";
 import { dayAndTime } from "../ui/time.js";
 import { has } from "../desk/acts.js";
 import { sentence } from "../partner/sentences.js";
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export async function lookup(app, text) {
   const { api, root, manager, studio } = app, one = encodeURIComponent(text), found = [];
   const ask = (asked, made) => found.push(asked.then(made, () => null));

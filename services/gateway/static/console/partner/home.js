@@ -26,15 +26,15 @@ class Home extends Piece {
     this.ops = new Load(this, () => reference());
     this.ops.run();
     this.refresh();
-    this.nudge = poll(() => this.refresh(), this.signal, { fast: 5, slow: 120 });
+    this.nudge = poll(() => this.refresh(), this.signal, { fast: 5, slow: 150 });
     app.follower?.subscribe(() => { this.news = true; this.nudge(); }, this.signal);
   }
   async refresh() {
     const { news } = this;
     this.news = false;
-    const before = this.traffic.value?.points.map((point) => point.values.join()).join(";");
+    const bars = () => (this.traffic.value?.points || []).filter(({ values }) => values.some(Boolean)).map(({ at, values }) => [at, ...values].join()), before = bars();
     await this.traffic.run();
-    const changed = () => before !== this.traffic.value?.points.map((point) => point.values.join()).join(";");
+    const changed = () => bars().some((bar) => !before.includes(bar)); // an hour that went out of sight is none
     if (changed() || this.endpoints.state === "loading" || this.endpoints.error) await Promise.all([this.endpoints.run(), this.codes.run(), this.hour.run(), this.booked.value ? null : this.booked.run()]);
     else if (news || this.attention().some((one) => one.kind === "bad")) await this.endpoints.run();
     this.app.setFailing((this.endpoints.value || []).filter(({ health }) => health.failing).length);

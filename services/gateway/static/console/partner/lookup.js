@@ -1,10 +1,9 @@
 // Whatever was pasted into the palette: a request, an event, a delivery, an endpoint, a booking, a class, or a member's email.
-import { href } from "../ui/route.js";
+import { href, UUID } from "../ui/route.js";
 import { day, dayAndTime } from "../ui/time.js";
 import { endpointName, sentence } from "./sentences.js";
 import { personName } from "./names.js";
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export async function lookup({ api, may, names }, text) {
   const ask = (scope, path, made) => (!scope || may(scope) ? api.get(path).then(made, () => null) : null);
   const one = encodeURIComponent(text);

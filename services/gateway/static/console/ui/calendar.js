@@ -4,7 +4,8 @@ import { html, nothing, Piece, repeat, styled } from "./element.js";
 import { clock, minutesOfDay } from "./time.js";
 
 const HOUR = 52, APART = 22, CARD = 16; // pixels, minutes, and percent by which a card on another is set in
-const LANE = 58, TALL = 36, AXIS = 46, SPELL = 120; // pixels: narrower hides the time, lower has room for one line; and minutes for one "+n more"
+const LANE = 58, TALL = 36, ROOMY = 46, AXIS = 46, SPELL = 120; // pixels: narrower hides the time, lower has room for one line, or for two; and minutes for one "+n more"
+const PADDING = 16, inSteps = (pixels) => Math.floor(pixels / 20) * 20;
 // Overlapping rows stand side by side: each gets the first free lane, a group of overlaps shares its number of lanes.
 // Of more than fit into `wide` pixels, the first are shown; `more` of the first of all has [how many others, until which minute], …
 export function lanes(rows, wide) {
@@ -34,11 +35,11 @@ export function lanes(rows, wide) {
 }
 class Calendar extends Piece {
   static properties = { rows: {}, columns: {}, selected: {}, columnOf: {}, hueOf: {}, text: {}, fill: {}, to: {}, pick: {}, moreTo: {}, wide: { state: true } };
-  constructor() { super(); Object.assign(this, { rows: [], columns: [], hueOf: () => 0, text: () => "", fill: () => 0, to: () => "#", moreTo: () => "#", pick: null, wide: innerWidth }); }
-  connectedCallback() { super.connectedCallback(); this.timer = setInterval(() => this.requestUpdate(), 60000); }
+  constructor() { super(); Object.assign(this, { rows: [], columns: [], hueOf: () => 0, text: () => "", fill: () => 0, to: () => "#", moreTo: () => "#", pick: null }); }
+  connectedCallback() { super.connectedCallback(); this.wide = inSteps(this.parentElement.clientWidth - 2 * PADDING); this.timer = setInterval(() => this.requestUpdate(), 60000); }
   disconnectedCallback() { super.disconnectedCallback(); clearInterval(this.timer); this.sight.disconnect(); }
   firstUpdated() {
-    this.sight = new ResizeObserver(([{ contentRect }]) => { this.wide = Math.floor(contentRect.width / 20) * 20; });
+    this.sight = new ResizeObserver(([{ contentRect }]) => { this.wide = inSteps(contentRect.width); });
     this.sight.observe(this.firstElementChild);
   }
   render() {
@@ -71,7 +72,7 @@ class Calendar extends Piece {
     const left = apart ? lane * CARD : (lane / of) * 100, width = apart ? 100 - left : 100 / of;
     const gone = row.status === "cancelled", fill = Math.min(1, this.fill(row)), text = this.text(row);
     const tall = Math.max(20, ((end - start) / 60) * HOUR - 3), tight = apart || tall < TALL, at = clock(row.start_time);
-    return html`<a class="block t${this.hueOf(row)} ${gone ? "gone-class" : ""} ${apart ? "apart" : ""} ${tight ? "tight" : ""}" data-id=${row.id} href=${this.to(row)} aria-current=${row.id === this.selected ? "true" : nothing} title="${at}–${clock(row.end_time)} ${row.title} · ${text}"
+    return html`<a class="block t${this.hueOf(row)} ${gone ? "gone-class" : ""} ${apart ? "apart" : ""} ${tight ? "tight" : tall >= ROOMY ? "roomy" : ""}" data-id=${row.id} href=${this.to(row)} aria-current=${row.id === this.selected ? "true" : nothing} title="${at}–${clock(row.end_time)} ${row.title} · ${text}"
       ${styled({ top: `${y(start) + 1}px`, height: `${tall}px`, left: `calc(${left}% + 2px)`, width: `calc(${width}% - 4px)` })} @click=${() => setTimeout(() => document.querySelector(".pane")?.focus({ preventScroll: true }), 60)}>
       <i class="fill" ${styled({ height: `${fill * 100}%` })}></i>${tight ? html`<span>${at}</span> <b>${row.title}</b> <span>${text}</span>` : html`<b>${row.title}</b><span>${at} · ${text}</span>`}</a>
       ${(more || []).map(([count, until]) => html`<a class="more-classes" href=${this.moreTo(column)} aria-label="${count} more: open the day" ${styled({ top: `${y(until) - 19}px` })}>+${count} more</a>`)}`;

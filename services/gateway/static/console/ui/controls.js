@@ -18,7 +18,7 @@ export function field(label, control, { hint = nothing, wrong = nothing } = {}) 
 }
 export const toggle = (label, on, flip, { disabled = false } = {}) => html`<button type="button" role="switch" class="switch" aria-checked=${String(on)} aria-label=${label} title=${label} ?disabled=${disabled} @click=${() => flip(!on)}><i></i></button>`;
 
-export function openDialog(title, body, { sheet = false, wide = false, onclose = () => {} } = {}) {
+export function openDialog(title, body, { sheet = false, wide = false, modal = true, onclose = () => {} } = {}) {
   const dialog = document.createElement("dialog");
   dialog.className = `${sheet ? "sheet" : "modal"} ${wide ? "wide" : ""}`;
   dialog.setAttribute("aria-label", title);
@@ -32,7 +32,7 @@ export function openDialog(title, body, { sheet = false, wide = false, onclose =
   dialog.addEventListener("cancel", (event) => { if (dialog.querySelector(".secret")) event.preventDefault(); });
   document.body.append(dialog);
   dialog.redraw();
-  dialog.showModal();
+  if (modal) dialog.showModal(); else { Object.assign(dialog, { popover: "auto", ontoggle: ({ newState }) => { if (newState === "closed") dialog.close(); } }).showPopover(); dialog.open = true; }
   (dialog.querySelector("[data-first]") || dialog.querySelector(".dialog-body input, .dialog-body button"))?.focus();
   return dialog;
 }

@@ -62,12 +62,11 @@ export class DataList extends Piece {
     const key = this.keyOf(item);
     this.items = (this.items || []).map((one) => (this.keyOf(one) === key ? { ...one, ...item } : one));
   }
-  get rows() { return [...this.querySelectorAll("a.item")]; }
   onKey(event) {
     const step = { ArrowDown: 1, ArrowUp: -1, j: 1, k: -1 }[event.key];
     if (!step || event.target.closest("input, select, textarea")) return;
     event.preventDefault();
-    const rows = this.rows;
+    const rows = [...this.querySelectorAll("a.item")];
     const here = rows.indexOf(document.activeElement.closest?.("a.item"));
     const next = rows[Math.max(0, Math.min(rows.length - 1, here + step))];
     if (!next) return;

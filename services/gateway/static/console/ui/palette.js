@@ -24,14 +24,15 @@ export function openPalette(app, first = "") {
     const list = entries();
     if (event.key === "ArrowDown" || event.key === "ArrowUp") { event.preventDefault(); at = (at + (event.key === "ArrowDown" ? 1 : -1) + list.length) % Math.max(1, list.length); dialog.redraw(); }
     if (event.key === "Enter") { event.preventDefault(); choose(list[at]); }
+    if (event.key === "Escape" || event.key === "Tab") { event.preventDefault(); event.stopPropagation(); dialog.close(); }
   };
   const dialog = openDialog("Search", () => {
     const list = entries();
-    return html`<div class="palette"><label class="search">${icon("search")}<span class="gone">Paste any id, or search</span>
-      <input data-first role="combobox" aria-expanded="true" aria-controls="palette-list" aria-activedescendant=${list.length ? `entry-${at}` : nothing} autocomplete="off" spellcheck="false" placeholder="Paste any id, or search" .value=${first} @input=${(event) => type(event.target.value)} @keydown=${key}></label>
+    return html`<div class="palette" @mousedown=${(event) => { if (event.target.localName !== "input") event.preventDefault(); }}><label class="search">${icon("search")}<span class="gone">Paste any id, or search</span>
+      <input data-first role="combobox" aria-expanded="true" aria-controls="palette-list" aria-activedescendant=${list.length ? `entry-${at}` : nothing} autocomplete="off" spellcheck="false" placeholder="Paste any id, or search" .value=${first} @input=${(event) => type(event.target.value)} @keydown=${key} @focusout=${({ target }) => { if (dialog.open && document.hasFocus()) target.focus(); }}></label>
       <ul id="palette-list" role="listbox" aria-label="Results">${list.map((entry, n) => html`<li role="option" id="entry-${n}" aria-selected=${String(n === at)} @click=${() => choose(entry)} @pointermove=${() => { if (at !== n) { at = n; dialog.redraw(); } }}>${icon(entry.icon || "right")}<span>${entry.text}</span><small>${entry.hint || ""}</small></li>`)}</ul>
       <p class="soft" role="status">${busy ? "Looking…" : list.length ? nothing : "Nothing found."}</p></div>`;
-  }, { wide: true });
+  }, { wide: true, modal: false }); // a page that turns inert is styled and painted anew: that takes longer than a key may
   dialog.classList.add("palette-dialog");
   if (first) type(first);
 }

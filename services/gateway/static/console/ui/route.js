@@ -1,6 +1,7 @@
 // Addresses: #/page/part/part?query. What is selected is in the address, so every view can be sent to somebody.
 import { queryOf } from "./api.js";
 
+export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i; // a pasted id
 export function read(hash = location.hash) {
   const [path, query] = hash.replace(/^#\/?/, "").split("?");
   const [page, ...parts] = path.split("/").map(decodeURIComponent);
