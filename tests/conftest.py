@@ -14,7 +14,7 @@ from tests.harness.receiver import Receiver, receiving
 from tests.harness.servers import Postgres, Rabbit, choose_postgres, choose_rabbit, running
 from tests.harness.system import RunningSystem, System, embedded_system, new_studio_in, separate_services
 
-pytest_plugins = ["tests.harness.browser", "tests.harness.schedule"]
+pytest_plugins = ["tests.harness.browser", "tests.harness.processors", "tests.harness.schedule"]
 
 VHOSTS_AT_ONCE = 5  # one costs half a second, five cost 0.7
 
@@ -75,10 +75,7 @@ def _spare_vhosts() -> list[str]:
 
 @pytest.fixture
 def amqp_url(live_rabbit: Rabbit, _spare_vhosts: list[str]) -> str:
-    """The URL of a fresh vhost, this test's alone: no service needs a prefix for the tests' sake.
-
-    With STUDIO_AMQP_URL it is that very URL, shared by the tests: use an empty broker and one worker then.
-    """
+    """The URL of a fresh vhost, this test's alone: no service needs a prefix for the tests' sake."""
     if not _spare_vhosts:
         names = [f"test-{secrets.token_hex(6)}" for _ in range(VHOSTS_AT_ONCE)]
         live_rabbit.add_vhosts(names)
