@@ -6,7 +6,6 @@ that is over its limit.
 
 import asyncio
 import time
-from collections.abc import Callable
 from typing import Any, Final
 
 import structlog
@@ -37,9 +36,7 @@ return {granted, tostring(tokens)}
 class SharedLimits:
     """`of` returns a bucket of reserved tokens, or this gateway's own while the store is unavailable."""
 
-    def __init__(
-        self, url: str, *, timeout: float = TIMEOUT_SECONDS, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, url: str) -> None:
         # Imported here: a gateway without a store does not need the client.
         from redis.asyncio import Redis
         from redis.asyncio.retry import Retry
@@ -47,14 +44,12 @@ class SharedLimits:
 
         self._client: Any = Redis.from_url(
             url.replace("valkey://", "redis://", 1).replace("valkeys://", "rediss://", 1),
-            socket_timeout=timeout,
-            socket_connect_timeout=timeout,
+            socket_timeout=TIMEOUT_SECONDS,
+            socket_connect_timeout=TIMEOUT_SECONDS,
             # Retried once over a new connection: the pooled one may be from before a restart.
             retry=Retry(NoBackoff(), 1),
         )
         self._reserve = self._client.register_script(RESERVE)
-        self._timeout = timeout
-        self._clock = clock
         self._local = ClientLimits()
         self._reserved: dict[str, ReservedBucket] = {}
         self._away_until = 0.0
@@ -71,7 +66,7 @@ class SharedLimits:
 
     async def take_more(self, bucket: TokenBucket | ReservedBucket, cost: int) -> bool:
         """For a bucket that has too little reserved. Requests that arrive meanwhile share one round trip."""
-        if not isinstance(bucket, ReservedBucket) or bucket.is_known_empty(self._clock(), cost):
+        if not isinstance(bucket, ReservedBucket) or bucket.is_known_empty(time.monotonic(), cost):
             return False
         waiting = min(cost, bucket.burst)
         bucket.waiting += waiting
@@ -84,7 +79,7 @@ class SharedLimits:
             await asyncio.shield(request)
         finally:
             bucket.waiting -= waiting
-        now = self._clock()
+        now = time.monotonic()
         if now < self._away_until:
             return self._local.of(bucket.client_id, bucket.rate, bucket.burst, now).take(now, cost)
         return bucket.take(now, cost)
@@ -94,15 +89,15 @@ class SharedLimits:
         await asyncio.sleep(0)
         wanted = bucket.waiting + bucket.batch
         try:
-            async with asyncio.timeout(self._timeout):
+            async with asyncio.timeout(TIMEOUT_SECONDS):
                 granted, left = await self._reserve(
                     keys=[f"studio:limit:{bucket.client_id}"], args=[bucket.rate, bucket.burst, wanted]
                 )
         except Exception as problem:
-            self._away_until = self._clock() + AWAY_SECONDS
+            self._away_until = time.monotonic() + AWAY_SECONDS
             log.warning("shared_limits_away", error=type(problem).__name__)
         else:
-            bucket.granted(int(granted), float(left), self._clock())
+            bucket.granted(int(granted), float(left), time.monotonic())
         finally:
             del self._requests[bucket.client_id]
 
