@@ -29,16 +29,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--groups", default=",".join(names), help=f"of {', '.join(names)}")
     parser.add_argument("--faults", default="", help="only faults whose name contains this text")
     parser.add_argument("--rounds", type=int, default=20, help="rounds of each group (20)")
-    parser.add_argument(
-        "--writes", type=int, default=240, help="acknowledged writes of a round, at least (240)"
-    )
-    parser.add_argument("--rate", type=float, default=30.0, help="writes per second (30)")
     parser.add_argument("--seed", type=int, help="draws the same faults again")
     parser.add_argument(
         "--table", type=Path, help="write the table as markdown to this file, or between its marks"
-    )
-    parser.add_argument(
-        "--keep", type=Path, help="copy the services' logs to this folder, also when all went well"
     )
     return parser.parse_args()
 
@@ -48,7 +41,7 @@ def main() -> int:
     seed = given.seed if given.seed is not None else secrets.randbelow(1_000_000)
     wanted = given.groups.split(",")
     groups = tuple(group.only(given.faults) for group in GROUPS if group.name in wanted)
-    plan = Plan(groups, given.rounds, given.writes, seed, given.rate)
+    plan = Plan(groups, given.rounds, writes=240, seed=seed)
     folder = Path(tempfile.mkdtemp(prefix="studio-chaos-"))
     folder.chmod(0o711)
     started, steal = time.monotonic(), Steal()
@@ -64,19 +57,13 @@ def main() -> int:
     except (KeyboardInterrupt, asyncio.CancelledError):
         say("stopped before the end; there is no table")
     finally:
-        if given.keep is not None or outcome is None or outcome.problems:
-            say(f"the services' logs are in {keep_logs(folder, given.keep)}")
+        if outcome is None or outcome.problems:
+            kept = Path(tempfile.mkdtemp(prefix="studio-chaos-logs-"))
+            for log in folder.glob("*.log"):
+                shutil.copy(log, kept)
+            say(f"the services' logs are in {kept}")
         shutil.rmtree(folder, ignore_errors=True)
     return STOPPED if outcome is None else report(outcome, seed, steal.text(), given.table)
-
-
-def keep_logs(folder: Path, wanted: Path | None) -> Path:
-    """Always, if the run found a problem."""
-    kept = wanted or Path(tempfile.mkdtemp(prefix="studio-chaos-logs-"))
-    kept.mkdir(parents=True, exist_ok=True)
-    for log in folder.glob("*.log"):
-        shutil.copy(log, kept)
-    return kept
 
 
 def report(outcome: Outcome, seed: int, stolen: str, table: Path | None) -> int:

@@ -67,7 +67,6 @@ class Ledger:
         # Not while a fault changes clocks.
         self.timestamps_are_real = True
         self.problems: list[str] = []
-        self.requests = 0
         self._versions: dict[tuple[str, str], int] = {}
         self._last_accepted: dict[str, int] = defaultdict(int)
         self._accepted_ids: dict[str, set[str]] = defaultdict(set)
@@ -117,7 +116,6 @@ class Ledger:
 
     def note(self, endpoint: str, post: Post, accepted: bool) -> None:
         """Called by the receivers, before they answer."""
-        self.requests += 1
         event_id, sequence = post.headers["webhook-id"], int(post.headers["webhook-sequence"])
         if not self._is_signed(endpoint, post):
             self.problems.append(f"{event_id} came to {endpoint} with a wrong signature")

@@ -18,12 +18,11 @@ from shared.servers.ports import free_port
 from shared.servers.postgres import EmbeddedPostgres
 from shared.settings import SERVICES, Settings
 from tests.chaos.arena import DATABASE, ENDPOINTS, MOUNT_BYTES, Arena
-from tests.chaos.ledger import Endpoint, Ledger
+from tests.chaos.ledger import Endpoint
 from tests.chaos.link import linked
 from tests.chaos.receiver import receiving
 from tests.chaos.writers import Gateway
 from tests.harness.broker_cluster import Version, broker_cluster
-from tests.harness.databases import connected
 from tests.harness.http import Client
 from tests.harness.rabbitmq import PrivateRabbit
 from tests.harness.rolling_restart import balancing
@@ -61,7 +60,8 @@ async def open_arena(
         arena = Arena(folder, postgres, rabbit)
         arena.cluster, arena.mount, arena.postgres_settings = brokers, mount, settings
         stack.push_async_callback(_stop_servers, arena)
-        await _make_database(arena)
+        await arena.admin(f"CREATE DATABASE {DATABASE}")
+        await migrate(arena.database_url, SERVICES)
         session = await stack.enter_async_context(
             aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
         )
@@ -89,12 +89,6 @@ async def _stop_servers(arena: Arena) -> None:
         await asyncio.to_thread(arena.postgres.stop)
 
 
-async def _make_database(arena: Arena) -> None:
-    async with connected(arena.postgres.url) as admin:
-        await admin.execute(f"CREATE DATABASE {DATABASE}")
-    await migrate(arena.database_url, SERVICES)
-
-
 async def _start_services(
     arena: Arena, stack: AsyncExitStack, session: aiohttp.ClientSession, replicas: Mapping[str, int]
 ) -> None:
@@ -104,11 +98,11 @@ async def _start_services(
     operator_ports = {}
     for name, words in _named(replicas):
         service = words[0]
-        environment, ready_port = await _environment(arena, stack, name, service)
+        environment = await _environment(arena, stack, name, service)
         if service == "gateway":
             operator_ports[name] = free_port()
             environment["STUDIO_OPERATOR_PORT"] = str(operator_ports[name])
-        url = f"http://127.0.0.1:{ready_port}/health/ready"
+        url = f"http://127.0.0.1:{arena.ports[name]}/health/ready"
         process = Process(["serve", *words], environment, url, arena.folder / f"{name}.log")
         arena.processes[name] = process
         stack.callback(_end, process)
@@ -142,9 +136,7 @@ def _end(process: Process) -> None:
         process.kill()
 
 
-async def _environment(
-    arena: Arena, stack: AsyncExitStack, name: str, service: str
-) -> tuple[dict[str, str], int]:
+async def _environment(arena: Arena, stack: AsyncExitStack, name: str, service: str) -> dict[str, str]:
     """Each process has its own links to Postgres, to the broker and, in a gateway, to each service."""
 
     async def link(target: str, port: int) -> int:
@@ -160,13 +152,11 @@ async def _environment(
         "STUDIO_WEBHOOK_RETRY_SCHEDULE": RETRY_SCHEDULE,
         "STUDIO_POOL_SIZE": "8",
     }
-    urls = {}
     if service == "gateway":
         for other in (each for each in SERVICES if each != "gateway"):
             inside = await link(other, arena.balancers[other].port)
-            urls[f"STUDIO_{other.upper()}_URL"] = f"http://127.0.0.1:{inside}"
-    environment = environment_for(arena.folder / "home") | settings | urls
-    return environment, port
+            settings[f"STUDIO_{other.upper()}_URL"] = f"http://127.0.0.1:{inside}"
+    return environment_for(arena.folder / "home") | settings
 
 
 def _at(url: str, port: int) -> str:
@@ -189,16 +179,10 @@ async def _open_studio(arena: Arena, stack: AsyncExitStack, session: aiohttp.Cli
         arena.receivers[name] = receiver
         link = await stack.enter_async_context(linked(f"webhooks>{name}", receiver.port))
         arena.links[link.name] = link
+        url = f"http://127.0.0.1:{link.port}/hook"
         client = arena.gateways[0].clients[studio_id]
-        await add_endpoint(arena.ledger, client, studio_id, name, link.port, fifo=fifo)
-
-
-async def add_endpoint(
-    ledger: Ledger, client: Client, studio_id: str, name: str, port: int, *, fifo: bool
-) -> None:
-    url = f"http://127.0.0.1:{port}/hook"
-    made = await client.create("/webhook-endpoints", {"url": url, "fifo": fifo})
-    ledger.endpoints[name] = Endpoint(studio_id, fifo, made["secret"], made["id"], url)
+        made = await client.create("/webhook-endpoints", {"url": url, "fifo": fifo})
+        arena.ledger.endpoints[name] = Endpoint(studio_id, fifo, made["secret"], made["id"], url)
 
 
 async def _studio_in_a_free_partition(arena: Arena) -> str:

@@ -28,10 +28,6 @@ class Result(Struct):
     findings: Findings
     defects: Defects
 
-    @property
-    def is_clean(self) -> bool:
-        return not self.problems()
-
     def problems(self) -> list[str]:
         """All problems, as sentences."""
         lists = {

@@ -18,7 +18,7 @@ from tests.chaos.ledger import Ledger
 from tests.chaos.open_arena import REPLICAS, open_arena
 from tests.chaos.rounds import Result, run_round
 from tests.chaos.writers import Defects, Writers
-from tests.harness.bookable_studio import Bookable, bookable
+from tests.harness.bookable_studio import bookable
 from tests.harness.broker_cluster import Version
 from tests.harness.eventually import in_background
 
@@ -66,7 +66,7 @@ async def run(plan: Plan, folder: Path, say: Say) -> Outcome:
             for studio_id in arena.studio_ids
         }
         for studio_id, studio in studios.items():
-            await _import(arena, studio_id, studio)
+            await arena.system.import_lines(studio.lines, studio_id)
         writers = Writers(arena.gateways, arena.ledger, studios, random.Random(plan.seed), plan.rate)
         arena.followers = [
             Follower(studio_id, arena.gateways, random.Random(f"{plan.seed} {studio_id}"))
@@ -117,34 +117,23 @@ async def _run_group(
         if group.setup is not None:
             await stack.enter_async_context(group.setup(arena))
         for number, fault in enumerate(drawn(group.faults, plan.rounds, draw), start=1):
-            result = await _one_round(plan, arena, writers, group, fault, draw, known)
+            try:
+                result = await run_round(arena, writers, group, fault, draw, writes=plan.writes, known=known)
+            except Exception as problem:
+                # A round that fails to complete is a finding too, and the next ones still run.
+                findings = Findings(stuck=[f"the round failed: {problem!r}"])
+                result = Result(group.name, fault.name, "", 0, 0.0, findings, writers.defects)
+                await arena.repair()
             outcome.results.append(result)
-            verdict = "ok" if result.is_clean else f"{len(result.problems())} PROBLEMS"
+            problems = result.problems()
+            verdict = f"{len(problems)} PROBLEMS" if problems else "ok"
             say(
                 f"{group.name} {number}/{plan.rounds}: {fault.name} ({result.detail}); "
                 f"{result.acknowledged} acknowledged, {len(arena.ledger.writes):,} in all; "
                 f"recovered after {result.recovered:.1f} s; {verdict}"
             )
-            for problem in result.problems()[:5]:
-                say(f"    {problem[:400]}")
-
-
-async def _one_round(
-    plan: Plan,
-    arena: Arena,
-    writers: Writers,
-    group: Group,
-    fault: Fault,
-    draw: random.Random,
-    known: set[str],
-) -> Result:
-    """A round that fails to complete is a finding too, and the next ones still run."""
-    try:
-        return await run_round(arena, writers, group, fault, draw, writes=plan.writes, known=known)
-    except Exception as problem:
-        findings = Findings(stuck=[f"the round failed: {problem!r}"])
-        await arena.repair()
-        return Result(group.name, fault.name, "", 0, 0.0, findings, writers.defects)
+            for text in problems[:5]:
+                say(f"    {text[:400]}")
 
 
 def drawn(faults: Sequence[Fault], rounds: int, draw: random.Random) -> list[Fault]:
@@ -153,9 +142,3 @@ def drawn(faults: Sequence[Fault], rounds: int, draw: random.Random) -> list[Fau
     while len(found) < rounds:
         found += draw.sample(faults, len(faults))
     return found[:rounds]
-
-
-async def _import(arena: Arena, studio_id: str, studio: Bookable) -> None:
-    """Without events."""
-    for place in range(0, len(studio.lines), 500):
-        await arena.system.import_lines(studio.lines[place : place + 500], studio_id)

@@ -8,6 +8,7 @@ import asyncio
 import signal
 import sys
 import time
+from asyncio.subprocess import PIPE, STDOUT
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,15 +20,12 @@ FOLDER = Path(__file__).parent
 # They measure time, or use every core already.
 ALONE = (
     "console_at_size",
-    "console_jobs",
     "database_layouts",
     "followers",
-    "forms_at_size",
     "hostile",
     "isolation",
-    "ninety_days",
+    "pages_at_size",
     "replicas_and_nodes_killed",
-    "webhooks_at_size",
 )
 AT_ONCE = 2
 AT_THE_SAME_TIME = "console_hour"
@@ -37,8 +35,12 @@ PYTEST = ("-m", "pytest", "-s", "-vv", "--durations=0", "--durations-min=5", "--
 class Done(Struct, frozen=True):
     name: str
     code: int
-    seconds: float
+    minutes: float
     summary: str
+
+    def text(self) -> str:
+        verdict = "passed" if self.code == 0 else "FAILED"
+        return f"{self.name:28} {verdict}  {self.minutes:5.1f} min  {self.summary.strip('= ')}"
 
 
 def parts() -> list[str]:
@@ -52,51 +54,35 @@ async def run_part(name: str, words: Sequence[str]) -> Done:
     started, last = time.monotonic(), ""
     file = FOLDER / f"test_{name}.py"
     child = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *PYTEST,
-        str(file),
-        *words,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
+        sys.executable, *PYTEST, str(file), *words, stdout=PIPE, stderr=STDOUT
     )
     assert child.stdout is not None
     try:
         while line := await child.stdout.readline():
-            text = line.decode(errors="replace").rstrip()
-            if text:
+            if text := line.decode(errors="replace").rstrip():
                 last = text
-                sys.stdout.write(f"{name}: {text}\n")
-                sys.stdout.flush()
+                print(f"{name}: {text}", flush=True)
         code = await child.wait()
     except asyncio.CancelledError:
         child.send_signal(signal.SIGINT)
         await child.wait()
         raise
-    return Done(name, code, time.monotonic() - started, last)
+    return Done(name, code, (time.monotonic() - started) / 60, last)
 
 
 async def run_all(names: Sequence[str], words: Sequence[str]) -> list[Done]:
     hour = [name for name in names if name == AT_THE_SAME_TIME]
     waiting = [name for name in names if name not in ALONE and name != AT_THE_SAME_TIME]
-    done, count = list[Done](), len(names)
+    done = list[Done]()
 
-    async def work(names: list[str]) -> None:
-        while names:
-            done.append(await run_part(names.pop(0), words))
-            _tell(done, count)
+    async def work(left: list[str]) -> None:
+        while left:
+            done.append(await run_part(left.pop(0), words))
+            print(f"\n{len(done)} of {len(names)} parts: {done[-1].text()}\n", flush=True)
 
     await asyncio.gather(work(hour), *(work(waiting) for _ in range(AT_ONCE)))
     await work([name for name in names if name in ALONE])
     return done
-
-
-def _tell(done: Sequence[Done], parts: int) -> None:
-    last = done[-1]
-    verdict = "passed" if last.code == 0 else "FAILED"
-    sys.stdout.write(
-        f"\n{len(done)} of {parts} parts: {last.name} {verdict}, {last.seconds / 60:.1f} min\n\n"
-    )
-    sys.stdout.flush()
 
 
 def main() -> int:
@@ -106,18 +92,14 @@ def main() -> int:
     )
     given, words = parser.parse_known_args()
     names = [name for name in parts() if not given.only or any(text in name for text in given.only)]
-    started = time.monotonic()
     try:
         done = asyncio.run(until_stopped(run_all(names, words)))
     except asyncio.CancelledError:
-        sys.stdout.write("stopped before the end\n")
+        print("stopped before the end")
         return 130
-    for one in sorted(done, key=lambda one: one.name):
-        verdict = "passed" if one.code == 0 else "FAILED"
-        sys.stdout.write(f"{one.name:28} {verdict}  {one.seconds / 60:5.1f} min  {one.summary.strip('= ')}\n")
+    print(*sorted(one.text() for one in done), sep="\n")
     failed = [one.name for one in done if one.code != 0]
-    minutes = (time.monotonic() - started) / 60
-    sys.stdout.write(f"{len(done)} parts, {len(failed)} failed, {minutes:.0f} minutes\n")
+    print(f"{len(done)} parts, {len(failed)} failed")
     return 1 if failed or not done else 0
 
 

@@ -19,7 +19,7 @@ from tests.harness.http import Client
 from tests.harness.process import memory_mb
 from tests.harness.receiver import Receiver, receiving
 from tests.harness.system import RunningSystem, System, separate_services
-from tests.harness.tenant_fairness import percentile
+from tests.harness.tenant_fairness import percentile, shown
 from tests.soak.clients_apart import Work, clients_apart
 
 SECONDS = float(os.environ.get("STUDIO_FOLLOWERS_SECONDS", "120"))
@@ -100,14 +100,10 @@ async def test_two_thousand_followers(database_url: str, amqp_url: str, tmp_path
     p99 = percentile(followed, 0.99)
     each = {name: max(growth[name], latest[name]) * 1024 / (STUDIOS * EACH) for name in growth}
     ratio = percentile(meanwhile.seconds, 0.99) / percentile(quiet.seconds, 0.99)
-    shown = [
-        f"p50 {percentile(one, 0.5) * 1000:.1f} p99 {percentile(one, 0.99) * 1000:.1f} ms"
-        for one in (followed, webhooks, meanwhile.seconds, quiet.seconds)
-    ]
     print(
-        f"\n{len(written)} events, {len(followed)} receipts: {shown[0]}; webhooks {shown[1]};"
-        f" other requests {shown[2]}, alone {shown[3]}, p99 {ratio:.2f} times; {held} busy connections;"
-        f" KB for each that waits: {each}"
+        f"\n{len(written)} events, receipts: {shown(followed)}; webhooks: {shown(webhooks)};"
+        f" other requests: {shown(meanwhile.seconds)}; alone: {shown(quiet.seconds)}; p99 {ratio:.2f} times;"
+        f" {held} busy connections; KB for each that waits: {each}"
     )
     assert len(followed) == len(written) * EACH, "each of them was told of each event, once"
     assert p99 < 2 * percentile(webhooks, 0.99)

@@ -72,7 +72,9 @@ def kill_the_pipeline(arena: Arena, draw: random.Random) -> Injected:
     return killed(arena, [name for name in arena.processes if name.startswith(("bookings", "webhooks"))])
 
 
-PIPELINE = Group("pipeline", (Fault("kill -9 the pipeline", kill_the_pipeline, (0.2, 0.5)),))
+def harm_the_way_of_an_event(arena: Arena, draw: random.Random) -> Injected:
+    pipeline = Fault("kill -9 the pipeline", kill_the_pipeline)
+    return one_of_each(((pipeline,), NETWORK.faults[:6], RECEIVERS.faults), arena, draw)
 
 
 def kill_the_servers(arena: Arena, draw: random.Random) -> Injected:
@@ -80,11 +82,13 @@ def kill_the_servers(arena: Arena, draw: random.Random) -> Injected:
     return one_of_each(parts, arena, draw)
 
 
-def harm_receivers_and_links(arena: Arena, draw: random.Random) -> Injected:
-    return one_of_each((RECEIVERS.faults, NETWORK.faults[:6]), arena, draw)
-
-
-SERVERS = Group("servers", (Fault("kill -9 broker and Postgres", kill_the_servers, (0.2, 2.0)),))
-OUTSIDE = Group("outside", (Fault("receivers and links", harm_receivers_and_links, (2.0, 4.0)),))
-# One round of each fits into a test. A round takes as long as its slowest recovery, so two faults share one.
-SHORT: tuple[Group, ...] = (KILL, PIPELINE, SERVERS, OUTSIDE)
+# One round of each fits into a test. A round takes as long as its slowest recovery, so faults share one.
+SHORT: tuple[Group, ...] = (
+    KILL,
+    Group("servers", (Fault("kill -9 broker and Postgres", kill_the_servers, (0.2, 2.0)),)),
+    Group(
+        "way",
+        (Fault("pipeline, links and receivers", harm_the_way_of_an_event, (2.0, 4.0)),),
+        recovery_seconds=60.0,
+    ),
+)

@@ -3,12 +3,11 @@
 import asyncio
 import os
 import random
+import shutil
 import signal
-import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-from shared.servers.postgres import EmbeddedPostgres
 from tests.chaos.arena import DATABASE, Arena
 from tests.chaos.faults.fault import Fault, Group, Injection
 
@@ -26,17 +25,12 @@ async def restart(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
     await arena.start_postgres()
 
 
-def crash(server: EmbeddedPostgres) -> None:
-    """SIGKILL to the postmaster, like the OOM killer. The next start cleans up."""
-    pid = int((server.data / "postmaster.pid").read_text().split()[0])
-    os.kill(pid, signal.SIGKILL)
-    with suppress(Exception):
-        server.stop()
-
-
 @asynccontextmanager
-async def crash_and_start(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
-    await asyncio.to_thread(crash, arena.postgres)
+async def crash(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
+    """SIGKILL to the postmaster, like the OOM killer. The next start cleans up."""
+    os.kill(int((arena.postgres.data / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+    with suppress(Exception):
+        await asyncio.to_thread(arena.postgres.stop)
     yield "postmaster killed"
     await arena.start_postgres()
 
@@ -96,17 +90,15 @@ async def full_disk(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
 
 
 def no_mount() -> str | None:
-    if os.geteuid() != 0:
-        return "the full disk needs root, to mount a tmpfs"
-    found = subprocess.run(["mount", "--version"], capture_output=True, check=False)
-    return None if found.returncode == 0 else "the full disk needs mount"
+    is_possible = os.geteuid() == 0 and shutil.which("mount")
+    return None if is_possible else "the full disk needs root and mount, for a tmpfs"
 
 
 POSTGRES = Group(
     "postgres",
     (
         Fault("restart", restart, (0.2, 3.0)),
-        Fault("crash", crash_and_start, (0.2, 3.0)),
+        Fault("crash", crash, (0.2, 3.0)),
         Fault("terminate backends", terminate, (0.0, 0.5)),
         Fault(
             "read-only",
