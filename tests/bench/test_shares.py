@@ -3,7 +3,8 @@
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 
 import pytest
 
@@ -28,23 +29,18 @@ def share_of(pid: int, seconds: float) -> float:
     return (cpu_seconds([pid]) - before) / (time.perf_counter() - began)
 
 
-def runs_again(pid: int) -> None:
-    """Longer in one go than a held process may. However busy the machine is, that comes soon."""
+HELD_BY: dict[str, Callable[[int], AbstractContextManager[object]]] = {
+    "whatever there is": lambda pid: held_to(0.2, [pid]),
+    "signals": lambda pid: _in_turns(0.2, pid),
+}
+
+
+@pytest.mark.parametrize("means", HELD_BY)
+def test_a_busy_process_is_held_to_its_share_and_runs_again(busy: int, means: str) -> None:
+    """By whichever means this machine allows, and by signals, which work where there is no cgroup."""
+    with HELD_BY[means](busy):
+        assert share_of(busy, 1.0) < HELD
+    # Longer in one go than a held process may. However busy the machine is, that comes soon.
     deadline = time.monotonic() + 20
-    while share_of(pid, 0.2) < HELD:
+    while share_of(busy, 0.2) < HELD:
         assert time.monotonic() < deadline
-
-
-def test_a_busy_process_is_held_to_its_share(busy: int) -> None:
-    """By whichever means this machine allows; less is possible where others want the cores too."""
-    with held_to(0.2, [busy]) as by:
-        assert by in ("cgroup", "stop signals")
-        assert share_of(busy, 1.0) < HELD
-    runs_again(busy)
-
-
-def test_stop_signals_do_it_where_there_is_no_cgroup(busy: int) -> None:
-    """And the process is not left stopped."""
-    with _in_turns(0.2, busy):
-        assert share_of(busy, 1.0) < HELD
-    runs_again(busy)

@@ -1,5 +1,6 @@
 """Each client in each of its ways to run, behind a driver."""
 
+import shutil
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
@@ -10,6 +11,7 @@ from tests.clients.typescript.node_programs import Node, NotHere, install
 
 Drive = Callable[..., AbstractAsyncContextManager[Driver]]
 CLIENTS = ["python blocking", "python asyncio", "typescript"]
+RUNTIMES = {"typescript deno": ["deno", "run", "--allow-all"], "typescript bun": ["bun", "run"]}
 
 
 @pytest.fixture(scope="session")
@@ -27,9 +29,12 @@ def drive(request: pytest.FixtureRequest) -> Drive:
     language, _, mode = request.param.partition(" ")
     if language == "python":
         words = [*PYTHON, mode]
+    elif mode and not shutil.which(mode):
+        pytest.skip(f"There is no {mode} in the PATH; `npm install {mode}` brings one.")
     else:
         node = request.getfixturevalue("node")
-        words = [str(node.node), str(node.folder / "driver.mjs")]
+        runtime = RUNTIMES[request.param] if mode else [str(node.node)]
+        words = [*runtime, str(node.folder / "driver.mjs")]
 
     def start(url: str, key: str, **environment: str) -> AbstractAsyncContextManager[Driver]:
         return driving(words, url, key, environment)

@@ -18,6 +18,7 @@ what its `raw` is, with `"unknown": true` added. An error has its class and its 
 import asyncio
 import json
 import os
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -68,10 +69,6 @@ class Driver:
             if not answer.done():
                 answer.set_exception(EOFError("The driver has ended."))
 
-    async def kill(self) -> None:
-        self._process.kill()
-        await self._process.wait()
-
     async def close(self) -> None:
         assert self._process.stdin is not None
         self._process.stdin.close()
@@ -101,3 +98,9 @@ async def driving(
 def with_source() -> dict[str, str]:
     """An environment in which Python finds the client of this checkout."""
     return os.environ | {"PYTHONPATH": f"{PYTHON_SOURCE}:{os.environ.get('PYTHONPATH', '')}"}
+
+
+def start_follower(*arguments: str) -> "subprocess.Popen[str]":
+    """The program of test_following.py, with the Python client."""
+    words, pipe = [sys.executable, "-m", "tests.clients.python.follower", *arguments], subprocess.PIPE
+    return subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True, env=with_source(), cwd=ROOT)

@@ -14,6 +14,7 @@ import aiohttp
 from aiohttp import web
 
 from shared.wire import new_id
+from tests.clients.python.scripted_server import serving
 
 KEY = "Idempotency-Key"
 FORWARDED = ("X-Service-Key", "X-API-Version", "Content-Type", KEY)
@@ -30,7 +31,8 @@ class FaultProxy:
     from a client that makes one for each attempt.
     """
 
-    def __init__(self, upstream: str, *, rate: float, new_keys: bool = False) -> None:
+    def __init__(self, session: aiohttp.ClientSession, upstream: str, *, rate: float, new_keys: bool) -> None:
+        self._session = session
         self._upstream = upstream
         self._rate = rate
         self._new_keys = new_keys
@@ -88,16 +90,12 @@ class FaultProxy:
         headers = {name: request.headers[name] for name in FORWARDED if name in request.headers}
         if self._new_keys and key:
             headers[KEY] = new_id()
-        session = request.app[SESSION]
         url = self._upstream + request.raw_path
-        async with session.request(request.method, url, data=body, headers=headers) as answer:
+        async with self._session.request(request.method, url, data=body, headers=headers) as answer:
             content = await answer.read()
         if answer.status < 300 and "Idempotent-Replayed" not in answer.headers:
             self.effects[key] += 1
         return answer, content
-
-
-SESSION: web.AppKey[aiohttp.ClientSession] = web.AppKey("session", aiohttp.ClientSession)
 
 
 def _cut(request: web.Request) -> web.Response:
@@ -108,18 +106,7 @@ def _cut(request: web.Request) -> web.Response:
 
 @asynccontextmanager
 async def fault_proxy(upstream: str, *, rate: float, new_keys: bool = False) -> AsyncIterator[FaultProxy]:
-    proxy = FaultProxy(upstream, rate=rate, new_keys=new_keys)
-    application = web.Application()
-    application.router.add_route("*", "/{path:.*}", proxy.handle)
-    runner = web.AppRunner(application)
     async with aiohttp.ClientSession(skip_auto_headers=["User-Agent", "Content-Type"]) as session:
-        application[SESSION] = session
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        port = runner.addresses[0][1]
-        proxy.url = f"http://127.0.0.1:{port}"
-        try:
+        proxy = FaultProxy(session, upstream, rate=rate, new_keys=new_keys)
+        async with serving(proxy.handle) as proxy.url:
             yield proxy
-        finally:
-            await runner.cleanup()

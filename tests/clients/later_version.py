@@ -4,7 +4,6 @@ Every object has a field more, every set of values another value, the events oth
 each operation with the document's own example, grown in this way.
 """
 
-import copy
 import json
 import re
 from collections.abc import AsyncIterator
@@ -15,6 +14,7 @@ from aiohttp import web
 
 from clients.generate.document import OPENAPI
 from tests.clients.drivers import Json
+from tests.clients.python.scripted_server import serving
 
 VALUE, FIELD, KIND, CODE = "made_up_value", "made_up_field", "made_up.happened", "made_up_refusal"
 
@@ -22,31 +22,6 @@ VALUE, FIELD, KIND, CODE = "made_up_value", "made_up_field", "made_up.happened",
 def document() -> Json:
     found: Json = json.loads(OPENAPI.read_text())
     return found
-
-
-def grown_document() -> Json:
-    """The document itself: fields, values, kinds, codes and an operation more."""
-    later = document()
-    for schema in later["components"]["schemas"].values():
-        _grow_schema(schema)
-    later["webhooks"][KIND] = copy.deepcopy(later["webhooks"]["booking.created"])
-    read = copy.deepcopy(later["paths"]["/studio"]["get"])
-    later["paths"]["/made-up"] = {"get": read | {"operationId": "get_made_up"}}
-    later["components"]["responses"]["NotFound"]["x-error-codes"].append(CODE)
-    return later
-
-
-def _grow_schema(schema: Any) -> None:
-    if isinstance(schema, list):
-        for one in schema:
-            _grow_schema(one)
-    elif isinstance(schema, dict):
-        if isinstance(schema.get("enum"), list):
-            schema["enum"] += [VALUE, "2nd_made_up"]
-        for one in list(schema.values()):
-            _grow_schema(one)
-        if isinstance(schema.get("properties"), dict):
-            schema["properties"][FIELD] = {"type": "string"}
 
 
 def grown(value: Any, schema: Json, schemas: Json) -> Any:
@@ -116,12 +91,5 @@ async def later_version() -> AsyncIterator[str]:
                 return web.Response(status=status) if body is None else web.json_response(body, status=status)
         return web.Response(status=404)
 
-    application = web.Application()
-    application.router.add_route("*", "/{path:.*}", handle)
-    runner = web.AppRunner(application)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}/partner/v1"
-    finally:
-        await runner.cleanup()
+    async with serving(handle) as url:
+        yield url

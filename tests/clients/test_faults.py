@@ -23,6 +23,7 @@ async def test_each_write_of_every_kind_has_its_effect_once(system: System, driv
     await check_each_once(outcome)
 
 
+@pytest.mark.parametrize("drive", ["python asyncio"], indirect=True)
 async def test_with_a_new_key_for_each_attempt_a_form_is_submitted_twice(
     system: System, drive: Drive
 ) -> None:
@@ -33,7 +34,7 @@ async def test_with_a_new_key_for_each_attempt_a_form_is_submitted_twice(
     fields = {"submitter_email": "ada@example.com", "data": {}}
     async with (
         fault_proxy(system.running.partner_url, rate=0.9, new_keys=True) as proxy,
-        drive(f"{proxy.url}/partner/v1", issued["key"], STUDIO_TIMEOUT=str(TIMEOUT)) as driver,
+        drive(proxy.url, issued["key"], STUDIO_TIMEOUT=str(TIMEOUT)) as driver,
         asyncio.TaskGroup() as group,
     ):
         for _ in range(5):

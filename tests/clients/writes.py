@@ -12,8 +12,8 @@ from shared.wire import new_id
 from tests.clients.conftest import Drive
 from tests.clients.drivers import Driver, Refused
 from tests.clients.fault_proxy import TIMEOUT, FaultProxy, fault_proxy
+from tests.end_to_end import test_every_write_once as every_write
 from tests.harness.bookable_studio import bookable
-from tests.harness.http import Client
 from tests.harness.system import System
 
 # A client may have 200 endpoints, and three kinds of writes need one of their own for each. It may have 100
@@ -21,40 +21,21 @@ from tests.harness.system import System
 FEW = 60
 AT_ONCE = 32
 BROKEN = 0.5
-ENDPOINT = {"url": "http://127.0.0.1:9/hook", "event_types": ["class.full"]}
 Calls = list[tuple[list[str], dict[str, Any]]]
 
 
-class Studio(Struct):
-    partner: Client
-    class_id: str
-    free_members: list[str]
+class Studio(every_write.Studio):
+    """A booking can be moved from the first class to the second."""
+
     booked_members: list[str]
-    # Where a booking can be moved to.
-    other_class_id: str = ""
     form_id: str = ""
 
-    async def form(self) -> str:
-        body = {"title": f"Intake {new_id()}", "status": "published"}
-        return str((await self.partner.create("/forms", body))["id"])
-
-    async def lead(self) -> str:
-        return str((await self.partner.create("/leads", {"email": f"{new_id()}@example.com"}))["id"])
-
-    async def endpoint(self) -> str:
-        return str((await self.partner.create("/webhook-endpoints", ENDPOINT))["id"])
-
-    async def booking(self) -> str:
-        return str((await self.partner.book(self.class_id, self.booked_members.pop())).json()["id"])
+    async def booking(self, **more: Any) -> str:
+        reply = await self.partner.book(self.class_ids[0], self.booked_members.pop(), **more)
+        return str(reply.json()["id"])
 
     async def hold(self) -> str:
-        return str(
-            (await self.partner.book(self.class_id, self.booked_members.pop(), hold_seconds=900)).json()["id"]
-        )
-
-    async def delivery(self) -> str:
-        tested = await self.partner.post(f"/webhook-endpoints/{await self.endpoint()}/test")
-        return str(tested.json()["id"])
+        return await self.booking(hold_seconds=900)
 
 
 async def _each(
@@ -80,11 +61,11 @@ async def prepared(studio: Studio, count: int) -> dict[str, Calls]:
             ([], {"email": nobody(), "first_name": "Ada", "last_name": "L"}) for _ in range(count)
         ],
         "create_booking": [
-            ([], {"class_id": studio.class_id, "member_id": one}) for one in studio.free_members
+            ([], {"class_id": studio.class_ids[0], "member_id": one}) for one in studio.member_ids
         ],
         "cancel_booking": await _each(count, studio.booking, dict),
         "confirm_booking": await _each(count, studio.hold, dict),
-        "reschedule_booking": await _each(count, studio.booking, lambda: {"class_id": studio.other_class_id}),
+        "reschedule_booking": await _each(count, studio.booking, lambda: {"class_id": studio.class_ids[1]}),
         "create_form": [([], {"title": f"Form {new_id()}"}) for _ in range(count)],
         "update_form": await _each(count, studio.form, lambda: {"title": "Changed"}),
         "create_submission": [
@@ -93,7 +74,7 @@ async def prepared(studio: Studio, count: int) -> dict[str, Calls]:
         "create_lead": [([], {"email": nobody()}) for _ in range(count)],
         "update_lead": await _each(count, studio.lead, lambda: {"first_name": "Grace"}),
         "update_lead_by_post": await _each(count, studio.lead, lambda: {"first_name": "Grace"}),
-        "create_webhook_endpoint": [([], dict(ENDPOINT))] * few,
+        "create_webhook_endpoint": [([], every_write.an_endpoint())] * few,
         "update_webhook_endpoint": [([one_endpoint], {"description": new_id()}) for _ in range(count)],
         "rotate_webhook_secret": [([one_endpoint], {"overlap_seconds": 0})] * count,
         "test_webhook_endpoint": [([one_endpoint], {})] * count,
@@ -119,13 +100,8 @@ async def write_through_faults(system: System, drive: Drive, count: int) -> Outc
     await system.import_lines(people.lines)
     issued = await system.issue()
     await system.limit(issued)
-    studio = Studio(
-        system.partner(issued["key"]),
-        people.class_ids[0],
-        people.member_ids[:count],
-        people.member_ids[count:],
-        people.class_ids[1],
-    )
+    free, booked = people.member_ids[:count], people.member_ids[count:]
+    studio = Studio(system, system.partner(issued["key"]), people.class_ids, free, booked)
     calls = await prepared(studio, count)
     results: dict[str, list[Any]] = {name: [] for name in calls}
     refused: Counter[str] = Counter()
@@ -142,7 +118,7 @@ async def write_through_faults(system: System, drive: Drive, count: int) -> Outc
 
     async with (
         fault_proxy(system.running.partner_url, rate=BROKEN) as proxy,
-        drive(f"{proxy.url}/partner/v1", issued["key"], **settings) as driver,
+        drive(proxy.url, issued["key"], **settings) as driver,
         asyncio.TaskGroup() as group,
     ):
         for name, rows in calls.items():

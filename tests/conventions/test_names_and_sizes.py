@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.conventions.names_and_sizes import MAX_LINES, oversized, retired_names, retired_word_in
+from tests.conventions.__main__ import MAX_LINES, oversized, retired_names, retired_word_in
 
 
 def test_a_retired_word_is_found_as_a_part_of_any_name() -> None:
@@ -21,12 +21,6 @@ def test_names_in_code_and_of_files_are_reported_and_prose_is_not(tmp_path: Path
         "the file name contains 'lending'; say connection pool",
         "PATIENCE contains 'patience'; say timeout",
     ]
-
-
-def test_a_long_file_is_reported(tmp_path: Path) -> None:
-    """One line too many is too many."""
-    path = tmp_path / "long.py"
-    path.write_text("x = 1\n" * MAX_LINES)
     assert list(oversized([path])) == []
     path.write_text("x = 1\n" * (MAX_LINES + 1))
     assert len(list(oversized([path]))) == 1

@@ -65,14 +65,8 @@ def _paths(value: Any, before: str = "") -> Iterator[str]:
 
 
 INSTALLED = NpmPackages("crd-schemas", [*PACKAGES.values(), TYPESCRIPT])
-FOLDER = INSTALLED.folder
 OPTIONS = ["--noEmit", "--strict", "--skipLibCheck", "--pretty", "false"]
 MODULES = ["--module", "nodenext", "--moduleResolution", "nodenext"]
-
-
-def why_not() -> str | None:
-    """Why the schemas are not available here, or None."""
-    return INSTALLED.why_not()
 
 
 def has_schema(manifest: Manifest) -> bool:
@@ -81,11 +75,9 @@ def has_schema(manifest: Manifest) -> bool:
 
 def schema_problems(manifests: list[Manifest]) -> list[str]:
     """The problems that the schemas find in the manifests that they cover. They must be installed."""
-    assert why_not() is None, why_not()
+    assert INSTALLED.why_not() is None, INSTALLED.why_not()
     known = [manifest for manifest in manifests if has_schema(manifest)]
-    if not known:
-        return []
-    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
+    with tempfile.TemporaryDirectory(dir=INSTALLED.folder) as folder:
         return [*_types(known, Path(folder)), *_validators(known, Path(folder))]
 
 
@@ -95,7 +87,7 @@ def _types(manifests: list[Manifest], folder: Path) -> list[str]:
         for n, each in enumerate(manifests)
     ]
     (folder / "check.ts").write_text("\n".join(lines))
-    compiler = FOLDER / "node_modules" / "typescript" / "bin" / "tsc"
+    compiler = INSTALLED.script("typescript/bin/tsc")
     done = subprocess.run(
         ["node", compiler, *OPTIONS, *MODULES, "check.ts"],
         cwd=folder,

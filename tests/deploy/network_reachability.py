@@ -5,7 +5,6 @@ from typing import Any
 from tests.deploy.chart import Manifest
 
 Labels = dict[str, str]
-NOBODY = {"matchLabels": {"nobody": "has this"}}
 
 
 def selects(selector: Any, labels: Labels) -> bool:
@@ -19,33 +18,30 @@ def selects(selector: Any, labels: Labels) -> bool:
 
 def reaches(policies: list[Manifest], one: Labels, other: Labels, port: int) -> bool:
     """Between two pods in the same namespace."""
-    return _opens(policies, "Egress", one, other, port) and _opens(policies, "Ingress", other, one, port)
+    return all(
+        _opens(policies, side, pod, "podSelector", peer, port)
+        for side, pod, peer in (("Egress", one, other), ("Ingress", other, one))
+    )
 
 
 def reached_from(policies: list[Manifest], namespace: Labels, pod: Labels, port: int) -> bool:
     """From the pods of another namespace, whose own policies we do not know."""
-    return _opens_to_namespace(policies, "Ingress", pod, namespace, port)
+    return _opens(policies, "Ingress", pod, "namespaceSelector", namespace, port)
 
 
 def reaches_namespace(policies: list[Manifest], pod: Labels, namespace: Labels, port: int) -> bool:
     """The other way round."""
-    return _opens_to_namespace(policies, "Egress", pod, namespace, port)
+    return _opens(policies, "Egress", pod, "namespaceSelector", namespace, port)
 
 
-def _opens_to_namespace(
-    policies: list[Manifest], side: str, pod: Labels, namespace: Labels, port: int
-) -> bool:
+def _opens(policies: list[Manifest], side: str, pod: Labels, kind: str, labels: Labels, port: int) -> bool:
+    """Whether a rule for this pod has a peer that this kind of selector selects by these labels."""
     return any(
         _has_port(rule, port)
-        and any(selects(peer.get("namespaceSelector", NOBODY), namespace) for peer in _peers(rule))
-        for rule in _rules(policies, side, pod)
-    )
-
-
-def _opens(policies: list[Manifest], side: str, pod: Labels, peer: Labels, port: int) -> bool:
-    return any(
-        _has_port(rule, port)
-        and any("podSelector" in to and selects(to["podSelector"], peer) for to in _peers(rule))
+        and any(
+            kind in peer and selects(peer[kind], labels)
+            for peer in (*rule.get("to", ()), *rule.get("from", ()))
+        )
         for rule in _rules(policies, side, pod)
     )
 
@@ -54,10 +50,6 @@ def _rules(policies: list[Manifest], side: str, pod: Labels) -> list[Any]:
     mine = [policy["spec"] for policy in policies if selects(policy["spec"]["podSelector"], pod)]
     assert any(side in spec["policyTypes"] for spec in mine), f"nothing is closed for {pod}"
     return [rule for spec in mine if side in spec["policyTypes"] for rule in spec.get(side.lower(), ())]
-
-
-def _peers(rule: Any) -> list[Any]:
-    return [*rule.get("to", ()), *rule.get("from", ())]
 
 
 def _has_port(rule: Any, port: int) -> bool:

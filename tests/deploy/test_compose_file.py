@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 import yaml
 
 from tests.deploy.chart import DEPLOYMENTS
@@ -14,23 +13,23 @@ OURS = (*DEPLOYMENTS, "migrate")
 SECRETS_OF = {"webhooks-log": "webhooks", "webhooks-dispatch": "webhooks"}
 
 
-@pytest.mark.parametrize("name", DEPLOYMENTS)
-def test_every_service_is_bounded_watched_and_restarted(name: str) -> None:
+def test_every_service_is_bounded_watched_and_restarted() -> None:
     """Health check, limits, restart rule, and time to drain."""
-    service = COMPOSE["services"][name]
-    assert service["healthcheck"]["test"][-1] == "/studio/healthcheck.py"
-    assert set(service["deploy"]["resources"]["limits"]) == {"cpus", "memory", "pids"}
-    assert service["restart"] == "unless-stopped"
-    assert service["stop_grace_period"] == "40s"
-    assert service["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}
+    for name in DEPLOYMENTS:
+        service = COMPOSE["services"][name]
+        assert service["healthcheck"]["test"][-1] == "/studio/healthcheck.py", name
+        assert set(service["deploy"]["resources"]["limits"]) == {"cpus", "memory", "pids"}, name
+        assert service["restart"] == "unless-stopped", name
+        assert service["stop_grace_period"] == "40s", name
+        assert service["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}, name
 
 
-@pytest.mark.parametrize("name", OURS)
-def test_nothing_of_ours_can_write_or_gain_rights(name: str) -> None:
-    """Read-only root, no capabilities, its own user."""
-    service = COMPOSE["services"][name]
-    assert service["read_only"] and service["cap_drop"] == ["ALL"]
-    assert service["security_opt"] == ["no-new-privileges:true"]
+def test_nothing_of_ours_can_write_or_gain_rights() -> None:
+    """Read-only root, no capabilities."""
+    for name in OURS:
+        service = COMPOSE["services"][name]
+        assert service["read_only"] and service["cap_drop"] == ["ALL"], name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
 
 
 def test_each_service_runs_as_a_user_of_its_own() -> None:

@@ -7,11 +7,9 @@ import os
 import re
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.deploy import custom_resources
 from tests.deploy.__main__ import problems
 from tests.deploy.chart import KUBERNETES, Manifest, is_valid, named, read, rendered
 from tests.harness.system import ROOT
@@ -45,8 +43,6 @@ def test_every_wal_segment_is_archived_and_old_ones_go() -> None:
 def test_the_drill_restores_what_production_backs_up() -> None:
     """The same image, a large enough volume, the same store and production's archive name."""
     assert problems(DRILL) == []
-    if custom_resources.why_not() is None:
-        assert custom_resources.schema_problems(DRILL) == []
     drill = named(DRILL, "Cluster")["studio-db-drill"]["spec"]
     production = named(rendered(), "Cluster")["studio-db"]
     for field in ("imageName", "storage", "walStorage"):
@@ -75,32 +71,26 @@ def _drill(
     return subprocess.run([script, *words], env=path, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("fails", ["nothing", "wait", "exec"])
-def test_the_drill_restores_checks_and_cleans_up(tmp_path: Path, fails: str) -> None:
-    """Whatever fails, the second database is removed, and the exit status shows it."""
-    done = _drill(tmp_path, "2026-11-15T12:00:00Z", fails=fails)
+@pytest.mark.parametrize(("fails", "given_name"), [("nothing", NEW), ("wait", ""), ("exec", "")])
+def test_the_drill_restores_checks_and_cleans_up(tmp_path: Path, fails: str, given_name: str) -> None:
+    """Whatever fails, the second database is removed, and the exit status shows it. What is restored are the
+    backups of the current cluster: after a restore that has another name and its own archive.
+    """
+    done = _drill(tmp_path, "2026-11-15T12:00:00Z", fails=fails, CLUSTER=given_name)
     assert (done.returncode == 0) == (fails == "nothing"), done.stderr
     commands = (tmp_path / "asked").read_text().splitlines()
     assert "delete" in commands[-1] and "studio-db-drill" in commands[-1]
     given = (tmp_path / "given").read_text()
     assert 'targetTime: "2026-11-15T12:00:00Z"' in given
+    assert f"serverName: {given_name or OLD}}}" in given and "SOURCE_CLUSTER" not in given
     assert (CHECKS in given) == (fails != "wait")
 
 
-def test_the_drill_refuses_a_moment_that_is_none(tmp_path: Path) -> None:
-    """The text is inserted into a manifest."""
-    done = _drill(tmp_path, "yesterday")
-    assert done.returncode == 2 and not (tmp_path / "asked").exists()
-    done = _drill(tmp_path, "2026-11-15T12:00:00Z", CLUSTER="studio-db/x")
-    assert done.returncode == 2 and not (tmp_path / "asked").exists()
-
-
-@pytest.mark.parametrize("cluster", ["studio-db", "studio-db-2"])
-def test_the_drill_restores_the_backups_of_the_current_cluster(tmp_path: Path, cluster: str) -> None:
-    """After a restore the current one has another name and its own archive."""
-    _drill(tmp_path, "2026-11-15T12:00:00Z", CLUSTER=cluster)
-    given = (tmp_path / "given").read_text()
-    assert f"serverName: {cluster}}}" in given and "SOURCE_CLUSTER" not in given
+def test_the_drill_refuses_a_moment_or_a_cluster_that_is_none(tmp_path: Path) -> None:
+    """Both are inserted into a manifest."""
+    for moment, cluster in (("yesterday", OLD), ("2026-11-15T12:00:00Z", "studio-db/x")):
+        done = _drill(tmp_path, moment, CLUSTER=cluster)
+        assert done.returncode == 2 and not (tmp_path / "asked").exists()
 
 
 def _trace(manifests: list[Manifest]) -> list[str]:
@@ -142,15 +132,8 @@ def test_no_tool_deletes_the_damaged_database() -> None:
     assert kept["argocd.argoproj.io/sync-options"] == "Prune=false"
 
 
-@pytest.mark.parametrize(
-    "bad",
-    [
-        {"database.name": "other-db"},
-        {"database.cluster.recovery": {"from": OLD}},
-        {"database.cluster.recovery": {"from": OLD, "to": "now"}},
-    ],
-    ids=["name", "no time", "no moment"],
-)
-def test_a_restore_that_cannot_work_is_refused(bad: dict[str, Any]) -> None:
+def test_a_restore_that_cannot_work_is_refused() -> None:
     """A name that the alerts do not watch, and half a recovery."""
-    assert not is_valid(RESTORED | bad)
+    assert not is_valid(RESTORED | {"database.name": "other-db"})
+    for recovery in ({"from": OLD}, {"from": OLD, "to": "now"}):
+        assert not is_valid(RESTORED | {"database.cluster.recovery": recovery})

@@ -17,7 +17,6 @@ from services.webhooks.actions.operator_repairs import advance_sequences
 from services.webhooks.wire.operators import AdvanceSequences
 from shared.background import Wakeup
 from shared.events.bus.memory import MemoryBus
-from shared.events.event import Event
 from shared.events.outbox import add_events
 from shared.events.relay import Relay
 from shared.servers.postgres import find_postgres
@@ -37,6 +36,7 @@ needs_pg_dump = pytest.mark.skipif(
 )
 # Of the pooler. With fewer, the script could come back to the session of the statement before it.
 SESSIONS = 3
+END_SESSIONS = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1"
 # `sequence` and `webhook-sequence` of what an endpoint received.
 Numbers = tuple[int, int]
 
@@ -51,7 +51,8 @@ async def test_events_in_a_restored_outbox_get_numbers_after_the_jump(database_u
             # A delivery that the backup has as open would be made again.
             await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"] * 3)
             waiting, studio_id = client.event(), client.studio_id
-            await write_to_outbox(database_url, waiting)
+            async with opened_database(database_url, "bookings") as db, db.transaction() as outbox:
+                await add_events(outbox, [waiting])
             dump = await run(str(BIN / "pg_dump"), "-Fc", database_url)
             # After the backup.
             await client.publish(waiting, client.event(), client.event())
@@ -61,7 +62,9 @@ async def test_events_in_a_restored_outbox_get_numbers_after_the_jump(database_u
         # As in docs/operating/upgrade-and-restore.md: the database is made anew. The tables of its days
         # cannot be dropped one by one.
         server = urlsplit(database_url)._replace(path="/postgres").geturl()
-        await end_sessions(server, urlsplit(database_url).path.lstrip("/"))
+        async with connected(server) as conn:
+            # A pooler keeps its sessions, and a database in use cannot be dropped.
+            await conn.execute(END_SESSIONS, urlsplit(database_url).path.lstrip("/"))
         options = ("--create", "--clean", "--if-exists", "--exit-on-error")
         await run(str(BIN / "pg_restore"), "-d", server, *options, stdin=dump)
         assert await advance(database_url) == {"object": "sequences_advanced", "studios": 1, "by": 1_000_000}
@@ -75,16 +78,8 @@ async def test_events_in_a_restored_outbox_get_numbers_after_the_jump(database_u
         assert await numbers(receiver, first=6) == {(1_000_004, 1_000_004), (1_000_005, 1_000_005)}
 
 
-async def end_sessions(server: str, database: str) -> None:
-    """A pooler keeps its sessions when the services are stopped, and a database in use cannot be dropped."""
-    async with connected(server) as conn:
-        await conn.execute(
-            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1", database
-        )
-
-
-async def test_a_studio_without_a_counter_starts_after_the_jump(database_url: str) -> None:
-    """Its first event came after the backup. A second restore adds to the jump; a small jump is refused."""
+async def test_a_new_studio_starts_after_the_jumps_of_every_restore(database_url: str) -> None:
+    """Its first event came after the backup. The jumps add up, with services running, too."""
     with pytest.raises(asyncpg.RaiseError, match="a jump of 999999 for lost events"):
         await advance_in_database(database_url, 999_999)
     assert await advance_in_database(database_url, 1_000_000) == 0
@@ -93,17 +88,11 @@ async def test_a_studio_without_a_counter_starts_after_the_jump(database_url: st
         await client.publish_some(2)
         shown = (await client.call("GET", "/events")).json()["data"]
         assert [event["sequence"] for event in shown] == [2_500_001, 2_500_002]
-
-
-async def test_after_a_second_restore_a_new_studio_starts_after_both_jumps(database_url: str) -> None:
-    """The second time with services running: new studios have started after the first jump."""
-    await advance_in_database(database_url, 1_000_000)
-    async with open_studio_client(database_url) as client:
-        given = AdvanceSequences(studio_ids=[client.studio_id], by=1_000_000)
-        await advance_sequences(client.context, given)
+        client.studio_id = new_id()
+        await advance_sequences(client.context, AdvanceSequences(studio_ids=[client.studio_id], by=1_000_000))
         await client.publish_some(1)
         shown = (await client.call("GET", "/events")).json()["data"]
-        assert [event["sequence"] for event in shown] == [2_000_001]
+        assert [event["sequence"] for event in shown] == [3_500_001]
 
 
 async def test_the_jump_is_as_far_as_asked_behind_a_transaction_pooler(database_url: str) -> None:
@@ -117,23 +106,19 @@ async def test_the_jump_is_as_far_as_asked_behind_a_transaction_pooler(database_
     with running_pgbouncer(database_url, pool_size=SESSIONS, only_transaction_mode=True) as pooled_url:
         address = urlsplit(pooled_url)
         url = address._replace(netloc=f"studio_webhooks@{address.netloc.rpartition('@')[2]}").geturl()
-        await open_sessions(url)
+        sessions: list[asyncpg.Connection[Any]] = [await asyncpg.connect(url) for _ in range(SESSIONS)]
+        for session in sessions:
+            await session.execute("BEGIN")
+        assert len({await session.fetchval("SELECT pg_backend_pid()") for session in sessions}) == SESSIONS
+        for session in sessions:
+            await session.execute("COMMIT")
+            await session.close()
+        # The pooler now uses them in turn.
         await advance_in_database(url, 3_000_000)
     studio_id = new_id()
     await conn.execute("INSERT INTO webhooks.event_counters (studio_id) VALUES ($1)", studio_id)
     assert await conn.fetchval("SELECT last_sequence FROM webhooks.event_counters") == 3_000_000
     await conn.close()
-
-
-async def open_sessions(url: str) -> None:
-    """The pooler then uses them in turn."""
-    conns: list[asyncpg.Connection[Any]] = [await asyncpg.connect(url) for _ in range(SESSIONS)]
-    for conn in conns:
-        await conn.execute("BEGIN")
-    assert len({await conn.fetchval("SELECT pg_backend_pid()") for conn in conns}) == SESSIONS
-    for conn in conns:
-        await conn.execute("COMMIT")
-        await conn.close()
 
 
 async def test_the_statement_runs_by_itself_as_in_psql(database_url: str) -> None:
@@ -168,11 +153,6 @@ async def test_a_database_without_the_event_log_can_be_prepared_too(database_url
     async with connected(database_url) as conn:
         await conn.execute("DROP SCHEMA webhooks CASCADE")
     assert await advance_in_database(database_url, 1_000_000) == 0
-
-
-async def write_to_outbox(database_url: str, event: Event) -> None:
-    async with opened_database(database_url, "bookings") as db, db.transaction() as conn:
-        await add_events(conn, [event])
 
 
 @asynccontextmanager

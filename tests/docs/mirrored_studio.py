@@ -61,23 +61,19 @@ class MirroredStudio:
     async def staff(self, method: str, path: str, body: Any = None) -> Reply:
         return await self.system.operator.send(method, f"/studios/{self.system.studio_id}{path}", body)
 
-    async def book(self) -> None:
+    async def book(self, **options: Any) -> None:
         class_, member = self.random.choice(self.classes), self.random.choice(self.members)
-        reply = await self.partner.book(class_["id"], member["id"], join_waitlist=True)
+        reply = await self.partner.book(class_["id"], member["id"], **(options or {"join_waitlist": True}))
         if reply.status == 201:
             self.bookings.append(reply.json()["id"])
 
     async def hold(self) -> None:
-        class_, member = self.random.choice(self.classes), self.random.choice(self.members)
-        reply = await self.partner.book(class_["id"], member["id"], hold_seconds=30)
-        if reply.status == 201:
-            self.bookings.append(reply.json()["id"])
+        await self.book(hold_seconds=30)
 
     async def confirm(self) -> None:
         if self.bookings:
-            headers = {"Idempotency-Key": new_id()}
             path = f"/bookings/{self.random.choice(self.bookings)}/confirm"
-            await self.partner.send("POST", path, headers=headers)
+            await self.partner.post(path, headers={"Idempotency-Key": new_id()})
 
     async def cancel(self) -> None:
         if self.bookings:
@@ -108,11 +104,8 @@ class MirroredStudio:
 
     async def import_class(self) -> None:
         place = self.random.choice(self.places)["id"]
-        line = self.random.choice(self.classes) | {
-            "location_id": place,
-            "capacity": self.random.randint(1, 3),
-        }
-        await self.system.import_lines([line], send_events=True)
+        changed = {"location_id": place, "capacity": self.random.randint(1, 3)}
+        await self.system.import_lines([self.random.choice(self.classes) | changed], send_events=True)
 
     async def import_member(self) -> None:
         name = self.random.choice(("Grace", "Mary"))

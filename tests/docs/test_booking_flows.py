@@ -2,10 +2,8 @@
 
 import asyncio
 import io
-import os
 import re
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from email.message import Message
 from pathlib import Path
 from typing import Any
@@ -28,13 +26,11 @@ RUN_OUT = (
 class Shop:
     """A class with one seat that costs a credit, and a customer who has none."""
 
-    def __init__(self, system: System, partner: Client, monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    def __init__(self, system: System, partner: Client) -> None:
         self.system, self.partner = system, partner
         self.product, self.class_ = lines.product(), lines.class_(credit_cost=1)
         self.customer, self.rival = lines.member(), lines.member()
         self.refunds = 0
-        monkeypatch.setenv("STUDIO_KEY", key)
-        monkeypatch.setenv("STUDIO_URL", f"{system.running.partner_url}/partner/v1")
 
     async def open(self) -> None:
         await self.system.import_lines([self.product, self.class_, self.customer, self.rival])
@@ -49,79 +45,78 @@ class Shop:
         async with connected(self.system.running.database_url("bookings")) as conn:
             assert await conn.execute(RUN_OUT, self.class_["id"]) == "UPDATE 1"
 
-    async def buy(self, pay: Callable[[], Any]) -> Any:
-        """The program is synchronous, so it runs in a thread."""
+    async def book_rival(self) -> tuple[int, str | None]:
+        reply = await self.partner.book(self.class_["id"], self.rival["id"])
+        return reply.status, reply.json().get("error", {}).get("code")
+
+    async def buy(self, pay: Callable[[], Awaitable[Any]]) -> str | None:
+        """The booking's status. The program is synchronous, so it runs in a thread."""
         loop = asyncio.get_running_loop()
         program: dict[str, Any] = {}
         exec(PROGRAM, program)
 
-        def paying(held_until: str) -> Any:
-            return asyncio.run_coroutine_threadsafe(pay(), loop).result(60)
+        async def paid() -> bool:
+            return await pay() is not False
+
+        def paying(held_until: str) -> bool:
+            return asyncio.run_coroutine_threadsafe(paid(), loop).result(60)
 
         def refund() -> None:
             self.refunds += 1
 
         buy: Callable[..., Any] = program["buy"]
-        return await asyncio.to_thread(buy, self.class_["id"], self.customer["id"], paying, refund)
+        booking = await asyncio.to_thread(buy, self.class_["id"], self.customer["id"], paying, refund)
+        return booking["status"] if booking else None
 
     async def seats(self) -> tuple[int, int, int]:
         shown = (await self.partner.get(f"/classes/{self.class_['id']}")).json()
         return shown["booked_count"], shown["held_count"], shown["available_count"]
 
 
-@asynccontextmanager
-async def opened(system: System, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Shop]:
+@pytest.fixture
+async def shop(system: System, monkeypatch: pytest.MonkeyPatch) -> Shop:
     key = await system.key()
-    shop = Shop(system, system.partner(key), monkeypatch, key)
+    monkeypatch.setenv("STUDIO_KEY", key)
+    monkeypatch.setenv("STUDIO_URL", f"{system.running.partner_url}/partner/v1")
+    shop = Shop(system, system.partner(key))
     await shop.open()
-    assert os.environ["STUDIO_KEY"] == key
-    yield shop
+    return shop
 
 
-async def test_paid_in_time(system: System, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_paid_in_time(shop: Shop) -> None:
     """Nobody gets the seat meanwhile; the credit that was bought pays for it."""
-    async with opened(system, monkeypatch) as shop:
 
-        async def pay() -> bool:
-            assert await shop.seats() == (0, 1, 0)
-            refused = await shop.partner.book(shop.class_["id"], shop.rival["id"])
-            assert refused.json()["error"]["code"] == "class_full"
-            await shop.sell(shop.customer)
-            return True
+    async def pay() -> None:
+        assert await shop.seats() == (0, 1, 0)
+        assert await shop.book_rival() == (409, "class_full")
+        await shop.sell(shop.customer)
 
-        booking = await shop.buy(pay)
-        assert (booking["status"], await shop.seats(), shop.refunds) == ("confirmed", (1, 0, 0), 0)
+    assert (await shop.buy(pay), await shop.seats(), shop.refunds) == ("confirmed", (1, 0, 0), 0)
 
 
-async def test_paid_too_late_and_the_seat_is_free(system: System, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_paid_too_late_and_the_seat_is_free(shop: Shop) -> None:
     """Still booked."""
-    async with opened(system, monkeypatch) as shop:
 
-        async def pay() -> bool:
-            await shop.run_out()
-            assert await shop.seats() == (0, 0, 1)
-            await shop.sell(shop.customer)
-            return True
+    async def pay() -> None:
+        await shop.run_out()
+        assert await shop.seats() == (0, 0, 1)
+        await shop.sell(shop.customer)
 
-        booking = await shop.buy(pay)
-        assert (booking["status"], await shop.seats(), shop.refunds) == ("confirmed", (1, 0, 0), 0)
+    assert (await shop.buy(pay), await shop.seats(), shop.refunds) == ("confirmed", (1, 0, 0), 0)
 
 
-async def test_paid_too_late_and_the_seat_is_gone(system: System, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_paid_too_late_and_the_seat_is_gone(shop: Shop) -> None:
     """The money goes back, once."""
-    async with opened(system, monkeypatch) as shop:
 
-        async def pay() -> bool:
-            await shop.run_out()
-            assert (await shop.partner.book(shop.class_["id"], shop.rival["id"])).status == 201
-            await shop.sell(shop.customer)
-            return True
+    async def pay() -> None:
+        await shop.run_out()
+        assert await shop.book_rival() == (201, None)
+        await shop.sell(shop.customer)
 
-        assert await shop.buy(pay) is None
-        assert (await shop.seats(), shop.refunds) == ((1, 0, 0), 1)
+    assert (await shop.buy(pay), await shop.seats(), shop.refunds) == (None, (1, 0, 0), 1)
 
 
-async def test_a_confirm_that_is_still_running(system: System, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_confirm_that_is_still_running(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     """Asked again, the answer is that it still runs: no reason to give the money back."""
     send, confirms = request.urlopen, 0
 
@@ -133,23 +128,15 @@ async def test_a_confirm_that_is_still_running(system: System, monkeypatch: pyte
             raise error.HTTPError(sent.full_url, 409, "", Message(), body)
         return send(sent, **more)
 
-    async with opened(system, monkeypatch) as shop:
-
-        async def pay() -> bool:
-            await shop.sell(shop.customer)
-            return True
-
-        monkeypatch.setattr(request, "urlopen", busy_at_first)
-        booking = await shop.buy(pay)
-        assert (booking["status"], confirms, shop.refunds) == ("confirmed", 2, 0)
+    monkeypatch.setattr(request, "urlopen", busy_at_first)
+    assert await shop.buy(lambda: shop.sell(shop.customer)) == "confirmed"
+    assert (confirms, shop.refunds) == (2, 0)
 
 
-async def test_not_paid(system: System, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_not_paid(shop: Shop) -> None:
     """The seat is free again at once, and nobody gets money back."""
-    async with opened(system, monkeypatch) as shop:
 
-        async def decline() -> bool:
-            return False
+    async def decline() -> bool:
+        return False
 
-        assert await shop.buy(decline) is None
-        assert (await shop.seats(), shop.refunds) == ((0, 0, 1), 0)
+    assert (await shop.buy(decline), await shop.seats(), shop.refunds) == (None, (0, 0, 1), 0)

@@ -32,12 +32,6 @@ IGNORED = {
 }  # fmt: skip
 
 
-def section_of(kind: str) -> str:
-    found = re.search(rf"^### `{kind}`\n(.*?)(?=^##|\Z)", PAGE, re.DOTALL | re.MULTILINE)
-    assert found, f"docs/importing.md has no section for {kind}"
-    return found[1]
-
-
 def test_the_sample_has_every_kind_in_an_order_that_loads() -> None:
     """And no kind that the import does not know."""
     assert {line["object"] for line in SAMPLE} == set(OWNERS)
@@ -46,7 +40,9 @@ def test_the_sample_has_every_kind_in_an_order_that_loads() -> None:
 @pytest.mark.parametrize("kind", sorted(OWNERS))
 def test_a_kind_is_described_with_all_its_fields_and_its_line_of_the_sample(kind: str) -> None:
     """No field is stored that the page does not name, and none is named that would be refused."""
-    section = section_of(kind)
+    found = re.search(rf"^### `{kind}`\n(.*?)(?=^##|\Z)", PAGE, re.DOTALL | re.MULTILINE)
+    assert found, f"docs/importing.md has no section for {kind}"
+    section = found[1]
     fields = {field.encode_name for field in msgspec.structs.fields(STRUCTS[kind])} - COMMON - IGNORED
     if kind == "class":
         fields.discard("timezone")

@@ -11,13 +11,7 @@ import pytest
 from services.cli.main import application
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = sorted(
-    [
-        *ROOT.glob("*.md"),
-        *(ROOT / "docs").rglob("*.md"),
-        ROOT / "bench" / "README.md",
-    ]
-)
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "bench" / "README.md"])
 FOLDERS = ("services", "shared", "tests", "bench", "deploy", "docs", "clients", "examples", ".ci")
 GENERATED = {"bench/results"}
 CODE = re.compile(r"```\w*\n(.*?)```|`([^`\n]+)`", re.DOTALL)
@@ -75,11 +69,7 @@ def is_command(words: list[str]) -> bool:
     return all(word.partition("=")[0] in options for word in words if word.startswith("--"))
 
 
-def name_of(page: Path) -> str:
-    return str(page.relative_to(ROOT))
-
-
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_file_link_target_and_command_that_a_page_names_exists(page: Path) -> None:
     """A reader can follow each of them; a rename must reach the docs too."""
     found = {

@@ -2,15 +2,14 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from enum import StrEnum
 from pathlib import Path
 
 import pytest
 
 from shared.servers.ports import free_port
-from shared.servers.problem import ServerProblem
 from tests.harness.debian_release import fetch_rabbitmq_4
 from tests.harness.eventually import until
 from tests.harness.rabbitmq import HOW_TO_INSTALL, PrivateRabbit, RabbitBinaries, find_rabbitmq, greets
@@ -18,7 +17,6 @@ from tests.harness.rolling_restart import Balancer, balancing
 
 NODES = 3
 POLL_SECONDS = 0.5
-LOG_LINES = 60
 # As in deploy/helm/templates/broker.yaml. A quorum queue has three members by default.
 SETTINGS = """\
 cluster_partition_handling = pause_minority
@@ -31,6 +29,12 @@ class Version(StrEnum):
 
     OWN = "rabbitmq-3.10"
     NEWER = "rabbitmq-4"
+
+
+HOW_TO_GET = {
+    Version.OWN: HOW_TO_INSTALL,
+    Version.NEWER: "it comes from a mirror of Debian, by apt-get and dpkg-deb",
+}
 
 
 class Node(PrivateRabbit):
@@ -63,16 +67,10 @@ class Node(PrivateRabbit):
         (self.home / "rabbitmq.conf").write_text(SETTINGS + "".join(named))
         self.start_again()
 
-    def last_lines(self) -> str:
-        """Of its log, which goes with the test's servers."""
-        lines = (self.home / "rabbitmq.log").read_text(errors="replace").splitlines()
-        return "\n".join(lines[-LOG_LINES:])
-
 
 class BrokerCluster:
-    def __init__(self, nodes: list[Node], version: str, balancer: Balancer) -> None:
+    def __init__(self, nodes: list[Node], balancer: Balancer) -> None:
         self.nodes = nodes
-        self.version = version
         self._balancer = balancer
 
     @property
@@ -92,45 +90,23 @@ class BrokerCluster:
 
 @asynccontextmanager
 async def broker_cluster(home: Path, version: Version) -> AsyncIterator[BrokerCluster]:
-    binaries = await asyncio.to_thread(_binaries, version)
-    opened = _running_nodes(home, binaries)
-    nodes = await asyncio.to_thread(opened.__enter__)
-    try:
-        async with balancing(POLL_SECONDS, _accepts) as balancer:
-            for node in nodes:
-                await balancer.until_ready(node.port)
-            said = await asyncio.to_thread(nodes[0].control, "version")
-            yield BrokerCluster(nodes, said.strip(), balancer)
-    finally:
-        await asyncio.to_thread(opened.__exit__, None, None, None)
-
-
-def _binaries(version: Version) -> RabbitBinaries:
-    found = find_rabbitmq() if version is Version.OWN else fetch_rabbitmq_4()
-    if found is None and version is Version.OWN:
-        pytest.skip(f"there is no RabbitMQ here; {HOW_TO_INSTALL}")
-    if found is None:
-        pytest.skip("RabbitMQ 4 cannot be had: it comes from a mirror of Debian, by apt-get and dpkg-deb")
-    return found
-
-
-@contextmanager
-def _running_nodes(home: Path, binaries: RabbitBinaries) -> Iterator[list[Node]]:
+    binaries = await asyncio.to_thread(find_rabbitmq if version is Version.OWN else fetch_rabbitmq_4)
+    if binaries is None:
+        pytest.skip(f"{version} cannot be had here: {HOW_TO_GET[version]}")
     mapper_port, cookie = free_port(), secrets.token_hex(16)
     nodes: list[Node] = []
     try:
         for number in range(1, NODES + 1):
-            node = Node(home / f"broker-{number}", binaries, mapper_port, cookie)
-            nodes.append(node)
-            try:
-                node.join(nodes[:-1])
-            except ServerProblem as problem:
-                raise AssertionError(f"{problem}\n{node.last_lines()}") from problem
-        yield nodes
+            nodes.append(Node(home / f"broker-{number}", binaries, mapper_port, cookie))
+            await asyncio.to_thread(nodes[-1].join, nodes[:-1])
+        async with balancing(POLL_SECONDS, _accepts) as balancer:
+            for node in nodes:
+                await balancer.until_ready(node.port)
+            yield BrokerCluster(nodes, balancer)
     finally:
         # The first one last: it stops epmd.
         for node in reversed(nodes):
-            node.stop()
+            await asyncio.to_thread(node.stop)
 
 
 async def _accepts(port: int) -> bool:

@@ -75,7 +75,3 @@ def hanging_dns(server: NameServer) -> dict[str, str]:
     """The environment of a process that asks this server."""
     path = [str(FOLDER), os.environ.get("PYTHONPATH", "")]
     return {"PYTHONPATH": os.pathsep.join(filter(None, path)), "NAME_SERVER": server.address}
-
-
-def hanging_urls(count: int) -> list[str]:
-    return [f"http://hang{number}.example/hook" for number in range(count)]

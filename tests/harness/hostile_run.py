@@ -10,14 +10,13 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from tests.harness.eventually import in_background
-from tests.harness.hanging_names import hanging_urls
 from tests.harness.hostile_clients import attackers
 from tests.harness.http import Client
 from tests.harness.process import memory_mb, with_descendants
 from tests.harness.raw_http import connect
 from tests.harness.receiver import receiving
 from tests.harness.system import System
-from tests.harness.tenant_fairness import percentile
+from tests.harness.tenant_fairness import percentile, shown
 
 
 class Sizes(Struct, frozen=True):
@@ -49,17 +48,12 @@ class HostileReport(Struct, kw_only=True):
 
     def text(self) -> str:
         return (
-            f"p50 and p99 {_milliseconds(self.quiet)} ms before,"
-            f" {_milliseconds(self.attacked)} ms under attack (p99 {self.ratio:.2f} times),"
-            f" {len(self.attacked)} calls, {self.refused} refused,"
+            f"{shown(self.quiet)} before; {shown(self.attacked)} under attack (p99 {self.ratio:.2f} times),"
+            f" {self.refused} refused,"
             f" {self.created} leads created, {self.arrived} webhooks arrived beside a flood of {self.flooded}"
             f" events; {self.newcomers.count(200)} of {len(self.newcomers)} new connections from another"
             f" address were served; MB at most: {self.memory_mb}"
         )
-
-
-def _milliseconds(taken: list[float]) -> str:
-    return " and ".join(f"{percentile(taken, share) * 1000:.1f}" for share in (0.5, 0.99))
 
 
 async def well_behaved(
@@ -152,8 +146,9 @@ async def run_hostile(system: System, sizes: Sizes) -> HostileReport:
         large = await system.key(studio=other, client="large")
         new = await system.key(client="new")
         async with attackers(port, counts, sizes.receivers, large) as urls:
+            urls += [f"http://hang{number}.example/hook" for number in range(sizes.hanging_names)]
             others = (
-                flood(flooding, [*urls, *hanging_urls(sizes.hanging_names)], flooded),
+                flood(flooding, urls, flooded),
                 watch_memory(pids, memory),
                 newcomer(port, new, newcomers),
             )

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 
 TYPESCRIPT = "typescript@5.9.3"
@@ -25,20 +26,16 @@ class NpmPackages:
     def __init__(self, name: str, packages: Iterable[str], root: Path = Path(sys.prefix)) -> None:
         self.folder = root / name
         self._packages = sorted(packages)
-        self._known = False
-        self._reason: str | None = None
 
     def why_not(self) -> str | None:
         """The reason why they cannot be had here; None when they are there."""
-        if not self._known:
-            self._reason = self._fetch()
-            self._known = True
         return self._reason
 
     def script(self, path: str) -> Path:
         return self.folder / "node_modules" / path
 
-    def _fetch(self) -> str | None:
+    @cached_property
+    def _reason(self) -> str | None:
         if not (shutil.which("npm") and shutil.which("node")):
             return "node and npm are not here"
         self.folder.mkdir(parents=True, exist_ok=True)

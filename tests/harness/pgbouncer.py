@@ -47,7 +47,7 @@ def pgbouncer_version(command: list[str]) -> tuple[int, ...]:
 
 @contextmanager
 def running_pgbouncer(
-    database_url: str, *, pool_size: int = 40, statements: int = 200, only_transaction_mode: bool = False
+    database_url: str, *, pool_size: int = 40, only_transaction_mode: bool = False
 ) -> Iterator[str]:
     """`database_url` through the pooler: by transaction from 1.21 on, by session before.
 
@@ -80,7 +80,7 @@ unix_socket_dir =
 auth_type = trust
 auth_file = {home / "users.txt"}
 pool_mode = {"transaction" if by_transaction else "session"}
-{f"max_prepared_statements = {statements}" if by_transaction else ""}
+{"max_prepared_statements = 200" if by_transaction else ""}
 server_round_robin = 1
 default_pool_size = {pool_size}
 max_client_conn = 2000

@@ -83,17 +83,6 @@ async def new_studio(pipeline: Pipeline) -> AsyncIterator[Pipeline]:
         yield pipeline
 
 
-@asynccontextmanager
-async def open_pipeline(database_url: str) -> AsyncIterator[Pipeline]:
-    opened = running_pipeline(database_url)
-    running = await asyncio.to_thread(opened.__enter__)
-    try:
-        async with new_studio(running) as pipeline:
-            yield pipeline
-    finally:
-        await asyncio.to_thread(opened.__exit__, None, None, None)
-
-
 PARTITIONS = 16
 LEASED = "SELECT partition FROM webhooks.leases WHERE role = 'event-log' AND replica::text = ANY ($1)"
 REPLICAS = "SELECT DISTINCT replica::text FROM webhooks.leases WHERE role = 'event-log'"

@@ -37,8 +37,6 @@ def postgres() -> str:
 
 
 def rabbitmq() -> str:
-    if os.environ.get("STUDIO_AMQP_URL"):
-        return "the one in STUDIO_AMQP_URL"
     if os.environ.get("STUDIO_TEST_SERVERS") == "docker":
         return DOCKER
     found = find_rabbitmq()

@@ -34,7 +34,7 @@ EPMD = (
     "/usr/lib64/erlang/erts-*/bin/epmd",
     "/usr/local/lib/erlang/erts-*/bin/epmd",
 )
-HOW_TO_INSTALL = "install rabbitmq-server (apt-get, dnf or brew), start Docker, or set STUDIO_AMQP_URL"
+HOW_TO_INSTALL = "install rabbitmq-server (apt-get, dnf or brew), or start Docker"
 NOT_FOUND = f"RabbitMQ was not found; {HOW_TO_INSTALL}."
 START_SECONDS = 60.0  # 5 to 6 s on two idle cores
 # Older brokers write the name of a new quorum queue to disk half a second after its declaration. A crash

@@ -1,6 +1,6 @@
 """The real servers that tests run on: one Postgres and one RabbitMQ per pytest worker.
 
-Sources in order: a URL in the environment, binaries, Docker. `STUDIO_TEST_SERVERS=docker` forces Docker.
+Sources in order: STUDIO_DATABASE_URL, binaries, Docker. `STUDIO_TEST_SERVERS=docker` forces Docker.
 """
 
 import os
@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 import pytest
@@ -18,32 +18,6 @@ from shared.servers.postgres import EmbeddedPostgres, find_postgres
 from shared.servers.problem import ServerProblem
 from tests.harness.containers import ContainerPostgres, ContainerRabbit, docker_answers
 from tests.harness.rabbitmq import NOT_FOUND, PrivateRabbit, find_rabbitmq
-
-
-class Postgres(Protocol):
-    origin: str
-
-    def url_of(self, database: str) -> str: ...
-    def stop(self) -> None: ...
-
-
-class Rabbit(Protocol):
-    origin: str
-
-    @property
-    def url(self) -> str: ...
-    @property
-    def alive(self) -> bool: ...
-    def url_of(self, vhost: str) -> str: ...
-    def add_vhosts(self, names: list[str]) -> None: ...
-    def import_definitions(self, definitions: bytes) -> None: ...
-    def start_again(self) -> None: ...
-    def kill(self) -> None: ...
-    def restart(self) -> None: ...
-    def stop(self) -> None: ...
-
-
-Server = TypeVar("Server", Postgres, Rabbit)
 
 
 class GivenPostgres:
@@ -63,34 +37,9 @@ class GivenPostgres:
         pass
 
 
-class GivenRabbit:
-    """A broker given by URL, in the URL's vhost. We cannot kill it or add vhosts."""
-
-    origin = "STUDIO_AMQP_URL"
-    alive = True
-
-    def __init__(self, url: str) -> None:
-        self.url = url
-
-    def url_of(self, vhost: str) -> str:
-        return self.url
-
-    def add_vhosts(self, names: list[str]) -> None:
-        pass
-
-    def start_again(self) -> None:
-        pass
-
-    def import_definitions(self, definitions: bytes) -> None:
-        pytest.skip("needs a broker on which users may be created; unset STUDIO_AMQP_URL")
-
-    def kill(self) -> None:
-        pytest.skip("needs a broker that may be killed; unset STUDIO_AMQP_URL")
-
-    restart = kill
-
-    def stop(self) -> None:
-        pass
+Postgres = EmbeddedPostgres | ContainerPostgres | GivenPostgres
+Rabbit = PrivateRabbit | ContainerRabbit
+Server = TypeVar("Server", Postgres, Rabbit)
 
 
 @contextmanager
@@ -120,8 +69,6 @@ def choose_postgres(home: Path) -> Postgres:
 
 
 def choose_rabbit(home: Path) -> Rabbit:
-    if url := os.environ.get("STUDIO_AMQP_URL"):
-        return GivenRabbit(url)
     if not _docker_is_forced() and find_rabbitmq():
         return PrivateRabbit.start(home)
     if docker_answers():

@@ -2,8 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 from msgspec import Struct
 
@@ -39,60 +37,45 @@ class FairnessReport(Struct, frozen=True):
 
 def shown(values: list[float]) -> str:
     p50, p99 = (percentile(values, part) * 1000 for part in (0.5, 0.99))
-    return f"{len(values):,} samples, p50 {p50:.0f} ms, p99 {p99:.0f} ms"
+    return f"{len(values):,} samples, p50 {p50:.1f} ms, p99 {p99:.1f} ms"
 
 
 def percentile(values: list[float], part: float) -> float:
     return sorted(values)[min(len(values) - 1, int(len(values) * part))]
 
 
-class Arrivals:
-    """Records when each event id arrived."""
-
-    def __init__(self) -> None:
-        self.at: dict[str, float] = {}
-        self.count = 0
-
-    def note(self, _: str, post: Post, accepted: bool) -> None:
-        self.count += 1
-        self.at[post.headers["webhook-id"]] = time.perf_counter()
-
-
-@asynccontextmanager
-async def arrivals() -> AsyncIterator[tuple[Arrivals, str]]:
-    noted = Arrivals()
-    async with receiving("arrivals", noted.note) as receiver:
-        yield noted, f"http://127.0.0.1:{receiver.port}"
-
-
-async def make_backlog(client: StudioClient, urls: list[str], studios: int, sizes: Sizes) -> None:
+async def make_backlog(client: StudioClient, url: str, studios: int, sizes: Sizes) -> None:
     """`endpoints` in all, each with `events` deliveries that are due as soon as the lanes are free."""
     for _ in range(studios):
         caller = client.caller(studio_id=new_id(), client_id=new_id())
         for number in range(sizes.endpoints // studios):
-            await client.endpoint(urls[number % len(urls)], caller=caller)
+            await client.endpoint(f"{url}/{number}", caller=caller)
         await client.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '50 s'", new_id())
         await client.publish_some(sizes.events, studio_id=caller.studio_id)
 
 
-async def latencies(
-    database_url: str, studios: int, sizes: Sizes, urls: list[str] | None = None
-) -> list[float]:
-    """Of a studio next to `studios` others, whose endpoints are at `urls`; by default they answer at once."""
-    schedule = DEFAULT_RETRY_SCHEDULE
+async def latencies(database_url: str, studios: int, sizes: Sizes) -> list[float]:
+    """Of a studio next to `studios` others. All endpoints answer at once."""
+    arrived: dict[str, float] = {}
+    count = 0
+
+    def note(_: str, post: Post, accepted: bool) -> None:
+        nonlocal count
+        count += 1
+        arrived[post.headers["webhook-id"]] = time.perf_counter()
+
     async with (
-        arrivals() as (noted, url),
-        open_studio_client(database_url, webhook_retry_schedule=schedule) as client,
+        receiving("arrivals", note) as receiver,
+        open_studio_client(database_url, webhook_retry_schedule=DEFAULT_RETRY_SCHEDULE) as client,
     ):
+        url = f"http://127.0.0.1:{receiver.port}"
         await client.endpoint(f"{url}/well-behaved")
-        others = urls or [f"{url}/{number}" for number in range(sizes.endpoints)]
-        await make_backlog(client, others, studios, sizes)
+        await make_backlog(client, url, studios, sizes)
         await client.sql("UPDATE lanes SET token = NULL, leased_until = NULL")
         client.context.wakeup.notify()
         sent: dict[str, float] = {}
         publishing = []
-        backlog = sizes.endpoints * sizes.events
-        while len(sent) < sizes.samples and noted.count < backlog:
+        while len(sent) < sizes.samples and count < sizes.endpoints * sizes.events:
             event = client.event()
             sent[event.id] = time.perf_counter()
             publishing.append(asyncio.create_task(client.publish(event)))
@@ -100,12 +83,11 @@ async def latencies(
         # Without the load, samples prove nothing. A busy machine takes fewer of them before it ends.
         assert len(sent) > sizes.samples // 2, "the backlog was too small"
         await asyncio.gather(*publishing)
-        await until(lambda: sent.keys() <= noted.at.keys(), seconds=120)
-        return [noted.at[event_id] - began for event_id, began in sent.items()]
+        await until(lambda: sent.keys() <= arrived.keys(), seconds=120)
+        return [arrived[event_id] - began for event_id, began in sent.items()]
 
 
-async def run_fairness(database_url: str, sizes: Sizes, urls: list[str] | None = None) -> FairnessReport:
-    """`urls`: where the flooding studio's endpoints are. Those of the control answer at once."""
+async def run_fairness(database_url: str, sizes: Sizes) -> FairnessReport:
     control = await latencies(database_url, sizes.endpoints // ENDPOINTS_IN_CONTROL, sizes)
-    flooded = await latencies(database_url, 1, sizes, urls)
+    flooded = await latencies(database_url, 1, sizes)
     return FairnessReport(flooded=flooded, control=control)

@@ -15,6 +15,7 @@ from tests.harness.bookable_studio import demo_with_new_ids
 from tests.harness.system import ROOT, System
 
 HERE = Path(__file__).parent
+HOOKS = {"SCHEMATHESIS_HOOKS": "tests.openapi.schemathesis_hooks", "PYTHONPATH": str(ROOT)}
 COUNT = re.compile(r"^\s*(\d+) generated", re.MULTILINE)
 
 
@@ -32,32 +33,20 @@ async def run_schemathesis(
     await system.import_lines(lines)
     issued = await system.issue(studio=lines[0]["id"])
     await system.limit(issued)
+    config, url = HERE / "schemathesis.toml", f"{system.running.partner_url}/partner/v1"
     command: list[str | Path] = [
-        *(
-            sys.executable,
-            "-m",
-            "schemathesis.cli",
-            "--config-file",
-            HERE / "schemathesis.toml",
-            "--no-color",
-        ),
-        *("run", STATIC / "openapi.json", "--url", f"{system.running.partner_url}/partner/v1"),
-        *("--header", f"X-Service-Key: {issued['key']}", "--continue-on-failure"),
-        *("--seed", "1", "--phases", phases, "--max-examples", str(examples)),
+        *(sys.executable, "-m", "schemathesis.cli", "--config-file", config, "--no-color"),
+        *("run", STATIC / "openapi.json", "--url", url, "--header", f"X-Service-Key: {issued['key']}"),
+        *("--continue-on-failure", "--seed", "1", "--phases", phases, "--max-examples", str(examples)),
     ]
-    return await asyncio.to_thread(_run, command, folder, seconds)
-
-
-def _run(command: list[str | Path], folder: Path, seconds: int) -> Outcome:
-    hooks = {"SCHEMATHESIS_HOOKS": "tests.openapi.schemathesis_hooks", "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
+    done = await asyncio.to_thread(
+        subprocess.run,
         command,
         cwd=folder,
-        env=os.environ | hooks,
+        env=os.environ | HOOKS,
         capture_output=True,
         text=True,
         timeout=seconds,
-        check=False,
     )
     found = COUNT.search(done.stdout)
     return Outcome(int(found[1]) if found else 0, done.returncode == 0, f"{done.stdout}\n{done.stderr}")

@@ -7,8 +7,7 @@ import pytest
 
 from services.cli.openapi.__main__ import STATIC
 from tests.harness.npm_packages import NpmPackages
-from tests.openapi.__main__ import DOCUMENTS, main
-from tests.openapi.lint import INSTALLED, problems
+from tests.openapi.__main__ import DOCUMENTS, INSTALLED, main, problems
 
 
 def test_the_linter_finds_what_our_rules_forbid(tmp_path: Path) -> None:

@@ -89,19 +89,6 @@ async def test_a_cancelled_request_does_not_affect_the_others() -> None:
     assert run.batches == [[20, 21], [23]]
 
 
-async def test_batches_with_an_interval_start_that_far_apart() -> None:
-    """The first one starts at once."""
-    run = Doubling()
-    batcher = Batcher(run, max_batch=100, interval=0.05)
-    clock = asyncio.get_running_loop().time
-    began = clock()
-    await batcher.submit(20)
-    first = clock() - began
-    await asyncio.gather(*map(batcher.submit, (21, 22)))
-    assert first < 0.05 <= clock() - began
-    assert run.batches == [[20], [21, 22]]
-
-
 async def test_closing_cancels_those_who_wait() -> None:
     """In a batch that runs and in the next one."""
     run = Doubling()

@@ -7,7 +7,7 @@ from email_validator import SPECIAL_USE_DOMAIN_NAMES, EmailNotValidError, valida
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from shared.emails import normalize_email, normalized_emails
+from shared.emails import normalize_email
 from shared.wire import new_id
 
 # The library takes 0.25 s for a thousand; the pattern for plain addresses a few milliseconds.
@@ -62,17 +62,6 @@ def test_an_address_is_what_the_library_says(text: str) -> None:
     assert verdict(text) == verdict_of_the_library(text)
 
 
-@pytest.mark.parametrize("size", [300, 8_000, 250_000])
-@pytest.mark.parametrize("part", ["\u0301\u0323", "a", "a.", "@", '\\"', "<", "\ufdfa", " "])
-def test_an_address_that_is_too_long_is_refused_before_it_is_read(part: str, size: int) -> None:
-    """The library's time grows with the cube of the number of combining marks: 6 KB took 6.5 s."""
-    text = f"a{part * (size // len(part))}@x.example"
-    started = time.process_time()
-    with pytest.raises(ValueError, match="at most 254 bytes"):
-        normalize_email(text)
-    assert time.process_time() - started < BUDGET / 10
-
-
 def test_a_label_that_is_too_long_is_refused_before_it_is_read() -> None:
     """118 combining marks took the library 5 ms, and a body holds a hundred such addresses."""
     text = f"a@e{chr(0x301) * 118}.example"
@@ -89,11 +78,3 @@ def test_what_an_erasure_leaves_is_an_address() -> None:
     assert normalize_email(left) == left
     with pytest.raises(ValueError, match="reserved"):
         normalize_email("ada@erased.invalid")
-
-
-def test_plain_addresses_cost_next_to_nothing() -> None:
-    """An import of leads is many of them."""
-    texts = [f"First.Last+{number}@studio-{number}.example" for number in range(1_000)]
-    started = time.process_time()
-    assert len(normalized_emails(texts)) == len(texts)
-    assert time.process_time() - started < BUDGET

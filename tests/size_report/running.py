@@ -21,8 +21,8 @@ from msgspec import Struct
 
 from bench.system import System as Processes
 from bench.working_tree import WorkingTree
-from shared.wire import new_id
 from tests.harness.bookable_studio import bookable
+from tests.harness.http import created
 from tests.harness.receiver import receiving
 from tests.harness.servers import choose_postgres, choose_rabbit, running
 from tests.harness.system import RunningSystem, System
@@ -33,8 +33,6 @@ DELIVERED = "SELECT count(*) FROM webhooks.deliveries WHERE status = 'succeeded'
 LOOP = re.compile(r'^studio_loop_age_seconds\{loop="([^"]+)"', re.MULTILINE)
 
 Interval = tuple[float, float]
-# A file of the product, and when a function in it ran.
-Calls = tuple[str, list[float]]
 
 
 class Running(Struct):
@@ -67,8 +65,10 @@ def measure(tree: WorkingTree, folder: Path) -> Running:
             bookings, control, loops = asyncio.run(_drive(processes))
         finally:
             processes.stop()
+    # For each function: its file, and when it ran.
     calls = [row for file in (folder / "calls").iterdir() for row in json.loads(file.read_bytes())]
-    return Running(on_the_way(calls, bookings, control), loops)
+    way = {file for file, at in calls if _in_every(at, bookings) and not _in_every(at, control)}
+    return Running(sorted(way), loops)
 
 
 async def _drive(processes: Processes) -> tuple[list[Interval], list[Interval], list[str]]:
@@ -82,14 +82,11 @@ async def _drive(processes: Processes) -> tuple[list[Interval], list[Interval], 
         await system.import_lines(studio.lines)
         partner = system.partner(await system.key())
         endpoint = {"url": receiver.url, "event_types": ["booking.created"]}
-        assert (await partner.post("/webhook-endpoints", endpoint)).status == 201
+        await partner.create("/webhook-endpoints", endpoint)
         bookings: list[Interval] = []
         for delivered, member_id in enumerate(studio.member_ids, start=1):
-            body = {"class_id": studio.class_ids[0], "member_id": member_id}
-            key = {"Idempotency-Key": new_id()}
             start = time.monotonic()
-            reply = await partner.post("/bookings", body, headers=key)
-            assert reply.status == 201, reply.body
+            created(await partner.book(studio.class_ids[0], member_id))
             while await conn.fetchval(DELIVERED) < delivered:
                 await asyncio.sleep(0.001)
             bookings.append((start, time.monotonic()))
@@ -97,7 +94,10 @@ async def _drive(processes: Processes) -> tuple[list[Interval], list[Interval], 
             await asyncio.sleep(0.5)
         # The gateway shows its figures to operators only.
         ports = {**processes.ports, "gateway": processes.operator_port}
-        loops = [loop for port in ports.values() for loop in await _loops(session, port)]
+        loops: list[str] = []
+        for port in ports.values():
+            async with session.get(f"http://127.0.0.1:{port}/metrics") as response:
+                loops += LOOP.findall(await response.text())
     await conn.close()
     bookings = bookings[WARM_UP:]
     longest = max(end - start for start, end in bookings)
@@ -105,19 +105,6 @@ async def _drive(processes: Processes) -> tuple[list[Interval], list[Interval], 
     control = [(quiet + place * longest, quiet + (place + 1) * longest) for place in range(BOOKINGS)]
     await asyncio.sleep(longest * BOOKINGS)
     return bookings, control, sorted(loops)
-
-
-async def _loops(session: aiohttp.ClientSession, port: int) -> list[str]:
-    async with session.get(f"http://127.0.0.1:{port}/metrics") as response:
-        return LOOP.findall(await response.text())
-
-
-def on_the_way(
-    calls: Sequence[Calls], bookings: Sequence[Interval], control: Sequence[Interval]
-) -> list[str]:
-    return sorted(
-        {file for file, at in calls if _in_every(at, bookings) and not (control and _in_every(at, control))}
-    )
 
 
 def _in_every(at: Sequence[float], intervals: Sequence[Interval]) -> bool:

@@ -3,8 +3,8 @@
 import subprocess
 import sys
 
-from tests.clients.python.package import PACKAGE
 from tests.harness.npm_packages import NpmPackages
+from tests.harness.process import ROOT
 
 PYRIGHT = NpmPackages("pyright", ["pyright@1.1.414"])
 
@@ -14,7 +14,9 @@ def main() -> int:
         sys.stdout.write(f"The Python client is not checked by pyright: {reason}\n")
         return 0
     script = str(PYRIGHT.script("pyright/index.js"))
-    return subprocess.run(["node", script, "--pythonpath", sys.executable, "-p", str(PACKAGE)]).returncode
+    return subprocess.run(
+        ["node", script, "--pythonpath", sys.executable, "-p", str(ROOT / "clients/python")]
+    ).returncode
 
 
 if __name__ == "__main__":

@@ -4,9 +4,10 @@ import asyncio
 import json
 import os
 import sys
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import islice
-from threading import Lock
 from typing import Any
 
 import msgspec
@@ -15,7 +16,6 @@ from studio_partner import AsyncClient, Client, Page, UnknownEvent
 from studio_partner.events import EventPage
 
 AT_ONCE = 32
-_OUTPUT = Lock()
 
 
 def settings() -> dict[str, Any]:
@@ -49,58 +49,47 @@ def told(number: int, result: Any = None, error: Exception | None = None) -> Non
     else:
         simple = {name: one for name, one in vars(error).items() if isinstance(one, str | int | dict)}
         line["error"] = {"class": type(error).__name__, "message": str(error)} | simple
-    with _OUTPUT:
-        sys.stdout.write(json.dumps(line) + "\n")
-        sys.stdout.flush()
+    sys.stdout.write(json.dumps(line) + "\n")
+    sys.stdout.flush()
 
 
-def blocking() -> None:
-    with Client(**settings()) as client, ThreadPoolExecutor(AT_ONCE) as pool:
-
-        def run(given: dict[str, Any]) -> None:
-            fields = given["fields"]
-            try:
-                if given["call"] == "follow":
-                    following = client.events.follow(fields["after_sequence"])
-                    told(given["id"], list(islice(following, fields["count"])))
-                    return
-                result = getattr(client, given["call"])(*given["path"], **fields)
-                told(given["id"], list(result) if given["call"].startswith("iter_") else result)
-            except Exception as error:
-                told(given["id"], error=error)
-
-        for line in sys.stdin:
-            pool.submit(run, json.loads(line))
+def called(client: Client, call: str, path: Sequence[str], fields: dict[str, Any]) -> Any:
+    if call == "follow":
+        return list(islice(client.events.follow(fields["after_sequence"]), fields["count"]))
+    result = getattr(client, call)(*path, **fields)
+    return list(result) if call.startswith("iter_") else result
 
 
-async def with_asyncio() -> None:
-    async with AsyncClient(**settings()) as client, asyncio.TaskGroup() as group:
+async def awaited(client: AsyncClient, call: str, path: Sequence[str], fields: dict[str, Any]) -> Any:
+    if call == "follow":
+        following = client.events.follow(fields["after_sequence"])
+        return [await anext(following) for _ in range(fields["count"])]
+    result = getattr(client, call)(*path, **fields)
+    return [row async for row in result] if call.startswith("iter_") else await result
 
-        async def run(given: dict[str, Any]) -> None:
-            fields = given["fields"]
-            try:
-                if given["call"] == "follow":
-                    rows: list[Any] = []
-                    async for event in client.events.follow(fields["after_sequence"]):
-                        rows.append(event)
-                        if len(rows) == fields["count"]:
-                            break
-                    told(given["id"], rows)
-                    return
-                result = getattr(client, given["call"])(*given["path"], **fields)
-                if given["call"].startswith("iter_"):
-                    told(given["id"], [row async for row in result])
-                else:
-                    told(given["id"], await result)
-            except Exception as error:
-                told(given["id"], error=error)
 
+async def run(call: Callable[..., Awaitable[Any]]) -> None:
+    async def answer(given: dict[str, Any]) -> None:
+        try:
+            told(given["id"], await call(given["call"], given["path"], given["fields"]))
+        except Exception as error:
+            told(given["id"], error=error)
+
+    async with asyncio.TaskGroup() as group:
         while line := await asyncio.to_thread(sys.stdin.readline):
-            group.create_task(run(json.loads(line)))
+            group.create_task(answer(json.loads(line)))
+
+
+async def main(mode: str) -> None:
+    # One more than there are calls at once: it reads the input.
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(AT_ONCE + 1))
+    if mode == "blocking":
+        with Client(**settings()) as client:
+            await run(lambda *given: asyncio.to_thread(called, client, *given))
+    else:
+        async with AsyncClient(**settings()) as client_with_asyncio:
+            await run(partial(awaited, client_with_asyncio))
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "blocking":
-        blocking()
-    else:
-        asyncio.run(with_asyncio())
+    asyncio.run(main(sys.argv[1]))

@@ -40,27 +40,31 @@ class Scripted(Struct):
             return web.Response()
         if body is None:
             return web.Response(status=status, headers=headers)
-        if isinstance(body, str):
-            return web.Response(status=status, text=body, headers=headers)
+        if isinstance(body, str | bytes):
+            content = body.encode() if isinstance(body, str) else body
+            return web.Response(status=status, body=content, headers=headers)
         return web.json_response(body, status=status, headers=headers)
 
 
 @asynccontextmanager
-async def scripted_server(
-    handle: Callable[[web.Request], Any] | None = None,
-) -> AsyncIterator[Scripted]:
-    """`handle` answers in the place of the script."""
-    scripted = Scripted()
+async def serving(handle: Callable[[web.Request], Any]) -> AsyncIterator[str]:
+    """The URL of a server that answers everything by this."""
     application = web.Application()
-    application.router.add_route("*", "/{path:.*}", handle or scripted.handle)
+    application.router.add_route("*", "/{path:.*}", handle)
     runner = web.AppRunner(application)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
-    scripted.url = f"http://127.0.0.1:{runner.addresses[0][1]}/partner/v1"
     try:
-        yield scripted
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}/partner/v1"
     finally:
         await runner.cleanup()
+
+
+@asynccontextmanager
+async def scripted_server() -> AsyncIterator[Scripted]:
+    scripted = Scripted()
+    async with serving(scripted.handle) as scripted.url:
+        yield scripted
 
 
 def refusal(code: str, **fields: Any) -> dict[str, Any]:

@@ -1,10 +1,7 @@
-"""`client.events.follow` of the Python client against the running system, and against a scripted one."""
+"""`client.events.follow` of the Python client against a scripted server."""
 
 import asyncio
-import json
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,35 +10,9 @@ from aiohttp import web
 
 from studio_partner import ApiError, AsyncClient, Client, ConnectionFailed, ResyncNeeded, _exchange
 from studio_partner.events import UnknownEvent
-from tests.clients.drivers import with_source
-from tests.clients.following import sees_every_event_once, stops_where_events_are_missing
-from tests.clients.python.scripted_server import CUT, Scripted, refusal, scripted_server
-from tests.harness.process import ROOT
-from tests.harness.system import System
-
-FOLLOWER = [sys.executable, "-m", "tests.clients.python.follower"]
-
-
-def start(*arguments: str) -> "subprocess.Popen[str]":
-    command = [*FOLLOWER, *arguments]
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=with_source(), cwd=ROOT)
-
-
-async def test_a_follower_that_is_killed_sees_every_event_once_in_order(
-    system: System, tmp_path: Path
-) -> None:
-    """Killed at any moment, it goes on from what it has stored."""
-    await sees_every_event_once(system, tmp_path / "seen", lambda arguments: start(*arguments))
-
-
-async def test_a_follower_stops_where_it_cannot_know_what_is_missing(system: System, tmp_path: Path) -> None:
-    """When events are no longer kept, and when the sequence jumps after a restore."""
-
-    def told(arguments: list[str]) -> Any:
-        return json.loads(start(*arguments).communicate(timeout=30)[0])
-
-    await stops_where_events_are_missing(system, tmp_path / "seen", told)
+from tests.clients.drivers import start_follower
+from tests.clients.python.scripted_server import CUT, Scripted, scripted_server, serving
+from tests.clients.webhook_cases import EXAMPLES
 
 
 async def test_a_follower_that_waits_is_stopped_at_once(tmp_path: Path) -> None:
@@ -53,8 +24,8 @@ async def test_a_follower_that_waits_is_stopped_at_once(tmp_path: Path) -> None:
         await ended.wait()
         return web.Response()
 
-    async with scripted_server(hold) as server:
-        follower = start(str(tmp_path / "seen"), server.url, "k")
+    async with serving(hold) as url:
+        follower = start_follower(str(tmp_path / "seen"), url, "k")
         await waiting.wait()
         follower.send_signal(signal.SIGINT)
         assert await asyncio.to_thread(follower.wait, 10) == -signal.SIGINT
@@ -67,14 +38,13 @@ def _short_delays(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def page(*sequences: int, latest: int | None = None) -> dict[str, Any]:
-    rows: list[dict[str, Any]] = [
-        {"id": "e", "object": "event", "type": "made_up.kind", "created_at": "2026-05-01T08:00:00Z"}
-        | {"api_version": "2026-08-02", "studio_id": "s", "location_id": None, "sequence": sequence}
-        | {"resource": {"object": "x", "id": "x", "version": 1}, "request_id": None, "data": {"object": {}}}
-        for sequence in sequences
-    ]
+    event = EXAMPLES["booking.created"] | {"type": "made_up.kind"}
     newest = latest if latest is not None else max(sequences, default=0)
-    return {"object": "list", "data": rows, "has_more": False, "next_cursor": None} | {
+    return {
+        "object": "list",
+        "data": [event | {"sequence": sequence} for sequence in sequences],
+        "has_more": False,
+        "next_cursor": None,
         "latest_sequence": newest,
         "oldest_sequence": 1,
     }
@@ -102,18 +72,6 @@ async def test_an_outage_is_waited_for_once_it_has_worked(monkeypatch: pytest.Mo
             await anext(nowhere.events.follow(0))
 
 
-async def test_a_long_retry_after_is_waited_for_once_it_has_worked() -> None:
-    """Where a call would raise: a follower has nothing better to do."""
-    async with scripted_server() as server:
-        server.then(200, page(1)).then(503, Retry_After="90").then(200, page(2))
-        async with AsyncClient("k", base_url=server.url) as client:
-            following = client.events.follow(0)
-            await anext(following)
-            with pytest.raises(TimeoutError):
-                await asyncio.wait_for(anext(following), 0.5)
-        assert len(server.requests) == 2
-
-
 async def test_a_follower_goes_on_after_an_error_or_a_timeout_around_it() -> None:
     """A loop that is begun again would otherwise be at its end, without a word."""
     async with scripted_server() as server:
@@ -135,15 +93,22 @@ async def test_a_follower_goes_on_after_an_error_or_a_timeout_around_it() -> Non
                 await asyncio.to_thread(next, blocking)
             seen.append((await asyncio.to_thread(next, blocking)).sequence)
         assert seen == [1, 2, 3, 4, 5]
-        server.answers[:] = [(503, None, {"Retry-After": "1"}), (200, page(6), {})]
+
+
+async def test_a_long_retry_after_is_waited_for_and_can_be_interrupted() -> None:
+    """Where a call would raise: a follower that has worked has nothing better to do."""
+    async with scripted_server() as server:
+        server.then(200, page(1)).then(503, Retry_After="90").then(200, page(2))
         async with AsyncClient("k", base_url=server.url) as client:
-            following = client.events.follow(5)
+            following = client.events.follow(0)
+            await anext(following)
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(anext(following), 0.3)
-            assert (await anext(following)).sequence == 6
+            assert len(server.requests) == 2
+            assert (await anext(following)).sequence == 2
 
 
-async def test_an_empty_page_moves_the_position(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_empty_page_moves_the_position() -> None:
     """Up to what was the newest then, so that a filter that takes nothing does not fall behind."""
     async with scripted_server() as server:
         server.then(200, page(latest=40)).then(200, page(41))
@@ -173,13 +138,3 @@ async def test_a_jump_is_raised(answer: dict[str, Any]) -> None:
                 async for _ in following:
                     pass
         assert (needed.value.reason, needed.value.oldest_sequence) == ("jump", 1)
-
-
-async def test_other_refusals_are_raised_as_they_are() -> None:
-    async with scripted_server() as server:
-        server.then(200, page(1)).then(401, refusal("api_key_revoked", type="authentication_error"))
-        async with AsyncClient("k", base_url=server.url) as client:
-            following = client.events.follow(0)
-            await anext(following)
-            with pytest.raises(ApiError, match="api_key_revoked"):
-                await anext(following)

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from tests.harness.npm_packages import LockedNpmPackages
 from tests.harness.process import ROOT
 
@@ -56,24 +58,17 @@ def find_node() -> Path:
     return node
 
 
-class Node:
+class Node(Struct):
     """A folder in which `import … from "studio-partner"` works, and the built sources that it comes from."""
 
-    def __init__(self, node: Path, folder: Path, source: Path) -> None:
-        self.node = node
-        self.folder = folder
-        self.source = source
+    node: Path
+    folder: Path
+    source: Path
 
-    def run(self, program: str, *arguments: str | Path, given: str = "", **environment: str) -> str:
-        """The output of a program of this folder; `given` is its input."""
-        words = [self.node, self.folder / program, *arguments]
-        return run(*words, folder=self.folder, environment=environment, given=given)
-
-    def result(self, program: str, *arguments: str | Path, given: Any = None, **environment: str) -> Any:
+    def result(self, program: str, *arguments: Path, given: Any = None) -> Any:
         """JSON in, JSON out: the last line that the program prints."""
-        return json.loads(
-            self.run(program, *arguments, given=json.dumps(given), **environment).splitlines()[-1]
-        )
+        words = [self.node, self.folder / program, *arguments]
+        return json.loads(run(*words, folder=self.folder, given=json.dumps(given)).splitlines()[-1])
 
     def start(self, program: str, *arguments: str, **environment: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
@@ -84,20 +79,6 @@ class Node:
             stdout=subprocess.PIPE,
             text=True,
         )
-
-    def check_types(self, *programs: str, modules: tuple[str, str] = ("nodenext", "nodenext")) -> None:
-        """Fails if the strict compiler has something to say about these programs of the folder."""
-        strict = [
-            "--strict",
-            "--noUncheckedIndexedAccess",
-            "--exactOptionalPropertyTypes",
-            "--noEmit",
-            "--skipLibCheck",
-        ]
-        strict += ["--module", modules[0], "--moduleResolution", modules[1]]
-        target = ["--target", "es2022", "--lib", "es2022,dom,dom.iterable"]
-        tsc = TOOLS.script("typescript/bin/tsc")
-        run(self.node, tsc, *strict, *target, *programs, folder=self.folder)
 
 
 def install(folder: Path) -> Node:

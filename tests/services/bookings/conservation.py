@@ -81,13 +81,13 @@ class Fleet:
 
     async def start(self) -> None:
         for port in self.ports:
-            self.children.append(await start_killable(self.url, port, SECRET, self.session))
+            self.children.append(await start_killable(self.url, port, self.session))
 
     async def kill_one(self, number: int) -> None:
         await end(self.children[number])
         self.kills += 1
         port = self.ports[number]
-        self.children[number] = await start_killable(self.url, port, SECRET, self.session)
+        self.children[number] = await start_killable(self.url, port, self.session)
 
     async def stop(self) -> None:
         for child in self.children:

@@ -57,10 +57,6 @@ CHECKS = {
 }
 
 
-# What an import without events must leave right, too.
-IMPORTED = ("counter", "positions", "waitlist pair", "overbooked", "credits")
-
-
 async def failed_checks(client: StudioClient, *names: str) -> list[str]:
     async with client.service.db.connection() as conn:
         found = {name: await conn.fetch(CHECKS[name], client.caller.studio_id) for name in names}

@@ -1,11 +1,10 @@
-"""Makes, ends, confirms and counts holds, for tests."""
+"""Makes, ends and counts holds, for tests."""
 
 from typing import Any
 
 import msgspec
 
-from shared.wire import new_id
-from tests.services.bookings.studio_client import Reply, StudioClient
+from tests.services.bookings.studio_client import StudioClient
 
 # As if it had been made earlier. The database's clock decides, so that no test has to wait.
 END = """
@@ -27,10 +26,6 @@ async def run_out(client: StudioClient, *bookings: Any) -> None:
     async with client.service.db.connection() as conn:
         for booking in bookings:
             assert await conn.execute(END, booking["id"]) == "UPDATE 1"
-
-
-async def confirm(client: StudioClient, booking: Any, key: str | None = None) -> Reply:
-    return await client.call("POST", f"/bookings/{booking['id']}/confirm", key=key or new_id())
 
 
 async def shown(client: StudioClient, class_: Any) -> tuple[int, int, int]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import msgspec
 from msgspec import Struct
@@ -11,11 +11,13 @@ from services.bookings.context import Bookings
 from services.bookings.routes import routes
 from shared.http.caller import Caller
 from shared.http.error_mapping import response_for
+from shared.http.route_table import RouteTable
 from shared.routing import SCOPES
 from shared.transfer.lines import ImportLine
 from shared.wire import encode, new_id
+from tests.services.bookings.samples import a_studio
 
-_ROUTES = {(route.method, tuple(route.path.strip("/").split("/"))): route for route in routes()}
+_ROUTES = RouteTable(routes(), "")
 
 
 class Reply(Struct):
@@ -72,6 +74,12 @@ class StudioClient:
         caller = Caller(studio_id=self.caller.studio_id, actor="operator", request_id="staff")
         return StudioClient(self.service, caller)
 
+    @property
+    def with_late_fee(self) -> dict[str, Any]:
+        """The line of the studio, with what a late cancellation costs."""
+        fee = {"late_fee_amount": "15", "late_fee_currency": "USD", "forfeit_credit": True}
+        return a_studio(self.caller.studio_id, **fee)
+
     async def call(
         self,
         method: str,
@@ -82,13 +90,14 @@ class StudioClient:
         query: Mapping[str, Any] | None = None,
         more_headers: Iterable[tuple[bytes, bytes]] = (),
     ) -> Reply:
-        route, params = _find(method, path)
+        raw_path = quote(path).encode()
+        route = _ROUTES.find(method, raw_path)
         headers = [(b"content-type", b"application/json"), *more_headers]
         if key is not None:
             headers.append((b"idempotency-key", key.encode()))
         scope = {
             "headers": headers,
-            "path_params": params,
+            "path_params": _ROUTES.parameters(route, raw_path),
             "query_string": urlencode({k: v for k, v in (query or {}).items() if v is not None}).encode(),
         }
 
@@ -127,6 +136,9 @@ class StudioClient:
     async def cancel(self, booking_id: str, *, key: str | None = None, **query: Any) -> Reply:
         return await self.call("DELETE", f"/bookings/{booking_id}", key=key or new_id(), query=query)
 
+    async def confirm(self, booking_id: str, *, key: str | None = None) -> Reply:
+        return await self.call("POST", f"/bookings/{booking_id}/confirm", key=key or new_id())
+
     async def move(self, booking_id: str, class_id: str, *, key: str | None = None, **more: Any) -> Reply:
         body = {"class_id": class_id, **more}
         return await self.call("POST", f"/bookings/{booking_id}/reschedule", body, key=key or new_id())
@@ -159,21 +171,6 @@ class StudioClient:
             rows = await conn.fetch("SELECT envelope FROM outbox ORDER BY id")
         events = [msgspec.json.decode(row["envelope"]) for row in rows]
         return [event for event in events if event["studio_id"] == self.caller.studio_id]
-
-
-def _find(method: str, path: str) -> tuple[Any, dict[str, str]]:
-    parts = path.strip("/").split("/")
-    fits = [
-        (sum(part.startswith("{") for part in pattern), pattern, route)
-        for (verb, pattern), route in _ROUTES.items()
-        if verb == method
-        and len(pattern) == len(parts)
-        and all(a.startswith("{") or a == b for a, b in zip(pattern, parts, strict=True))
-    ]
-    assert fits, f"no route {method} {path}"
-    _, pattern, route = min(fits, key=lambda fit: fit[0])
-    pairs = zip(pattern, parts, strict=True)
-    return route, {name[1:-1]: value for name, value in pairs if name.startswith("{")}
 
 
 def numbered(client: StudioClient, lines: Iterable[Mapping[str, Any]]) -> list[ImportLine]:

@@ -51,51 +51,19 @@ def submit(batcher: Batcher[Request, str], work: FakeWork, key: str, dedup_key: 
     return asyncio.create_task(batcher.submit(Request(key, dedup_key), work.run))
 
 
-async def test_requests_that_arrive_during_a_batch_are_in_the_next_one(work: FakeWork) -> None:
-    """One worker: the first request runs at once, the rest as one batch, each with its own answer."""
-    batcher: Batcher[Request, str] = Batcher(max_workers=1)
-    first = submit(batcher, work, "a", 0)
-    await asyncio.sleep(0.01)
-    rest = [submit(batcher, work, key, number) for number, key in enumerate("bcb", 1)]
-    await asyncio.sleep(0.01)
-    assert work.batches == [([0], False)]
-    work.go.set()
-    assert await asyncio.gather(first, *rest) == ["a0", "b1", "c2", "b3"]
-    assert work.batches == [([0], False), ([1, 3, 2], False)]
+async def test_a_duplicate_that_cannot_be_locked_gets_503(work: FakeWork) -> None:
+    """Nothing was done: its class came with an import that has it locked."""
 
+    async def not_locked(requests: Sequence[Request], wait_for_locks: bool) -> Sequence[None]:
+        return [None] * len(requests)
 
-async def test_a_stuck_batch_delays_its_own_queues_only(work: FakeWork) -> None:
-    """A second worker starts, and leaves the queue that is being served alone."""
-    batcher: Batcher[Request, str] = Batcher(max_workers=2)
-    first = submit(batcher, work, "a", 0)
-    await asyncio.sleep(0.01)
-    rest = [submit(batcher, work, "a", 1), submit(batcher, work, "b", 2)]
-    await until(lambda: len(work.batches) == 2)
-    assert work.batches == [([0], False), ([2], False)]
-    work.go.set()
-    assert await asyncio.gather(first, *rest) == ["a0", "a1", "b2"]
-
-
-async def test_a_batch_has_a_maximum_size(work: FakeWork) -> None:
-    """The rest comes in the next batches, in order of arrival."""
-    batcher: Batcher[Request, str] = Batcher(max_workers=1, max_batch=2)
-    work.go.set()
-    requests = [submit(batcher, work, "a", number) for number in range(5)]
-    await asyncio.gather(*requests)
-    assert work.batches == [([0, 1], False), ([2, 3], False), ([4], False)]
-
-
-async def test_a_duplicate_in_flight_runs_by_itself(work: FakeWork) -> None:
-    """The same request twice at once: the duplicate is not queued behind the first."""
     batcher: Batcher[Request, str] = Batcher()
     first = submit(batcher, work, "a", 0)
     await asyncio.sleep(0.01)
-    assert await submit(batcher, work, "a", 0) == "a0"
-    assert work.batches == [([0], False), ([0], True)]
+    with pytest.raises(Unavailable):
+        await batcher.submit(Request("a", 0), not_locked)
     work.go.set()
     assert await first == "a0"
-    assert await submit(batcher, work, "a", 0) == "a0"
-    assert work.batches[-1] == ([0], False)
 
 
 async def test_a_failure_reaches_everyone_in_the_batch_and_nobody_after(work: FakeWork) -> None:

@@ -5,8 +5,8 @@ import pytest
 from shared.routing import SCOPES
 from shared.wire import new_id
 from tests.services.bookings.consistency import inconsistencies
-from tests.services.bookings.holding import confirm, held, run_out, shown, told, with_scopes
-from tests.services.bookings.samples import a_class, a_member, a_product, a_purchase, a_spot, a_studio, soon
+from tests.services.bookings.holding import held, run_out, shown, told, with_scopes
+from tests.services.bookings.samples import a_class, a_member, a_product, a_purchase, a_spot, soon
 from tests.services.bookings.studio_client import StudioClient
 from tests.services.bookings.test_cancel_booking import credits_of, rich
 from tests.services.bookings.test_import import a_booking
@@ -19,7 +19,7 @@ async def test_a_confirmed_hold_is_a_booking_like_any_other(client: StudioClient
     await client.import_all(class_)
     booking, key = await held(client, class_, person), new_id()
     assert await client.list_all("/bookings") == []
-    first, again = [await confirm(client, booking, key) for _ in range(2)]
+    first, again = [await client.confirm(booking["id"], key=key) for _ in range(2)]
     assert (first.status, again.body, again.replayed) == (200, first.body, True)
     changed = {"status": "confirmed", "held_until": None, "updated_at": first.json["updated_at"]}
     assert first.json == booking | changed
@@ -27,44 +27,9 @@ async def test_a_confirmed_hold_is_a_booking_like_any_other(client: StudioClient
     assert await shown(client, class_) == (1, 0, 0)
     assert await credits_of(client, person) == 7
     assert await told(client) == ["booking.held", "class.full", "booking.created"]
-    assert (await confirm(client, booking)).code == "booking_not_held"
+    assert (await client.confirm(booking["id"])).code == "booking_not_held"
     assert (await client.cancel(booking["id"])).json["credits_restored"] == 3
     assert [row["status"] for row in await client.list_all("/bookings")] == ["cancelled"]
-    assert await inconsistencies(client) == []
-
-
-async def test_who_is_about_to_pay_may_hold_and_confirms_once_paid(client: StudioClient) -> None:
-    """Confirm checks in full and leaves the hold as it is; a purchase cures what was missing."""
-    product, person, class_ = a_product(5), a_member(), a_class(credit_cost=2)
-    await client.import_all(product, person, class_)
-    assert (await client.book(class_["id"], person["id"])).code == "member_not_eligible"
-    booking = await held(client, class_, person)
-    refused = await confirm(client, booking)
-    assert (refused.status, refused.code) == (409, "member_not_eligible")
-    assert refused.details == {"reasons": ["no_membership_or_credits"]}
-    assert await client.get_ok(f"/bookings/{booking['id']}") == booking
-    await client.import_all(a_purchase(person["id"], product))
-    assert (await confirm(client, booking)).json["status"] == "confirmed"
-    assert await credits_of(client, person) == 3
-
-
-async def test_paid_too_late_is_still_booked(client: StudioClient) -> None:
-    """Same id and spot, whether somebody has written the end already or not."""
-    (person, other) = await rich(client, 2)
-    class_ = a_class(capacity=2, credit_cost=2, spot_selection_mode="optional")
-    spots = [a_spot(class_["id"], order=n) for n in range(2)]
-    await client.import_all(class_, *spots)
-    booking = await held(client, class_, person, class_spot_id=spots[1]["id"])
-    await run_out(client, booking)
-    reply = await confirm(client, booking)
-    assert (reply.status, reply.json["status"], reply.json["id"]) == (200, "confirmed", booking["id"])
-    assert reply.json["class_spot_id"] == spots[1]["id"]
-    assert await told(client) == ["booking.held", "booking.expired", "booking.created"]
-    again = await held(client, class_, other)
-    await run_out(client, again)
-    await client.staff.call("PATCH", f"/staff/classes/{class_['id']}", {"capacity": 3})
-    assert (await confirm(client, again)).json["status"] == "confirmed"
-    assert await credits_of(client, other) == 8
     assert await inconsistencies(client) == []
 
 
@@ -78,21 +43,25 @@ async def test_a_late_confirm_is_refused_in_order(client: StudioClient) -> None:
     await run_out(client, booking)
     path = f"/staff/classes/{class_['id']}"
     assert (await client.book(class_["id"], people[1]["id"])).status == 201
-    assert (await confirm(client, booking)).code == "member_not_eligible"
+    refused = await client.confirm(booking["id"])
+    assert (refused.code, refused.details) == (
+        "member_not_eligible",
+        {"reasons": ["no_membership_or_credits"]},
+    )
     await client.import_all(a_purchase(people[0]["id"], product))
-    refused = await confirm(client, booking)
+    refused = await client.confirm(booking["id"])
     ended = (await client.get_ok(f"/bookings/{booking['id']}"))["updated_at"]
     assert refused.code == "hold_expired"
     assert refused.details == {"expired_at": ended, "available_count": 0, "waitlist_count": 0}
     again = await client.book(class_["id"], people[0]["id"], join_waitlist=True)
-    refused = await confirm(client, booking)
+    refused = await client.confirm(booking["id"])
     assert (refused.code, refused.details) == ("already_waitlisted", {"booking_id": again.json["id"]})
     await client.staff.call("PATCH", path, {"visible": False})
-    assert (await confirm(client, booking)).details == {"reason": "hidden"}
+    assert (await client.confirm(booking["id"])).details == {"reason": "hidden"}
     await client.staff.call("PATCH", path, {"start_time": soon(minutes=-1), "end_time": soon(hours=1)})
-    assert (await confirm(client, booking)).details == {"reason": "started"}
+    assert (await client.confirm(booking["id"])).details == {"reason": "started"}
     await client.staff.call("POST", f"{path}/cancel", {})
-    assert (await confirm(client, booking)).details == {"reason": "cancelled"}
+    assert (await client.confirm(booking["id"])).details == {"reason": "cancelled"}
     assert await credits_of(client, people[0]) == 1
 
 
@@ -104,11 +73,11 @@ async def test_who_waits_goes_before_a_late_confirm(client: StudioClient) -> Non
     waits = (await client.book(class_["id"], people[1]["id"], join_waitlist=True)).json
     await run_out(client, booking)
     key = new_id()
-    first, again = [await confirm(client, booking, key) for _ in range(2)]
+    first, again = [await client.confirm(booking["id"], key=key) for _ in range(2)]
     assert (first.code, again.body) == ("hold_expired", first.body)
     assert first.details["waitlist_count"] == 0 and first.details["available_count"] == 0
     await client.cancel((await client.get_ok(f"/bookings/{waits['id']}"))["id"])
-    assert (await confirm(client, booking)).json["status"] == "confirmed"
+    assert (await client.confirm(booking["id"])).json["status"] == "confirmed"
     assert await inconsistencies(client) == []
 
 
@@ -122,10 +91,10 @@ async def test_a_late_confirm_needs_its_own_spot(client: StudioClient, mode: str
     await run_out(client, booking)
     taken = await client.book(class_["id"], people[1]["id"], class_spot_id=spots[0]["id"])
     await client.import_all(class_ | {"spot_selection_mode": mode})
-    refused = await confirm(client, booking)
+    refused = await client.confirm(booking["id"])
     assert (refused.code, refused.details["available_count"]) == ("hold_expired", 1)
     await client.cancel(taken.json["id"])
-    assert (await confirm(client, booking)).json["class_spot_id"] == spots[0]["id"]
+    assert (await client.confirm(booking["id"])).json["class_spot_id"] == spots[0]["id"]
 
 
 async def test_only_a_hold_is_confirmed(client: StudioClient) -> None:
@@ -142,22 +111,19 @@ async def test_only_a_hold_is_confirmed(client: StudioClient) -> None:
     await client.cancel(gone["id"])
     rows.append(await client.get_ok(f"/bookings/{gone['id']}"))
     for row in rows:
-        reply = await confirm(client, row)
+        reply = await client.confirm(row["id"])
         assert (reply.status, reply.code) == (409, "booking_not_held")
         assert reply.details == {"status": row["status"]}
-    assert (await confirm(client, {"id": new_id()})).status == 404
+    assert (await client.confirm(new_id())).status == 404
     elsewhere = client.with_key(locations=(new_id(),))
-    assert (await confirm(elsewhere, rows[0])).status == 404
+    assert (await elsewhere.confirm(rows[0]["id"])).status == 404
 
 
 async def test_giving_up_a_hold_is_free_however_late(client: StudioClient) -> None:
     """The receipt and its preview say so, the seat goes on, and the event tells that it was only held."""
-    studio = a_studio(
-        client.caller.studio_id, late_fee_amount="15", late_fee_currency="USD", forfeit_credit=True
-    )
     (person,) = await rich(client, 1)
     class_ = a_class(credit_cost=2, start_time=soon(hours=1))
-    await client.import_all(studio, class_)
+    await client.import_all(client.with_late_fee, class_)
     booking = await held(client, class_, person)
     preview = await client.get_ok(f"/bookings/{booking['id']}/cancellation-preview")
     receipt = (await client.cancel(booking["id"], max_late_fee="0", allow_credit_forfeit="false")).json

@@ -1,19 +1,22 @@
-"""What ends or shortens a hold: whoever locks its class, the desk, an import."""
+"""What ends or shortens a hold: time, a loop, the desk, an import, an erasure, a client without a key."""
 
+import asyncio
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
-from services.bookings.actions import desk
-from services.bookings.actions.end_holds import expire_run_out_holds
+from services.bookings.actions import desk, due_work
+from services.bookings.actions.end_holds import end_holds, expire_run_out_holds
+from services.bookings.context import Bookings
 from services.bookings.store import claim_and_lock
 from services.bookings.wire.bookings import BookingStatus
 from shared.wire import new_id
 from tests.services.bookings.consistency import inconsistencies
-from tests.services.bookings.holding import END, confirm, held, run_out, shown, told
+from tests.services.bookings.holding import END, held, run_out, shown, told
 from tests.services.bookings.samples import a_class, a_member, soon
 from tests.services.bookings.studio_client import StudioClient
+from tests.services.bookings.test_batched_bookings import lock_waiters
 from tests.services.bookings.test_cancel_booking import credits_of, rich, seated
 from tests.services.bookings.test_import import a_booking
 
@@ -37,57 +40,6 @@ async def test_no_hold_outlasts_the_start(client: StudioClient) -> None:
     ended = await client.get_ok(f"/bookings/{booking['id']}")
     assert ended["status"] == "expired" and ended["updated_at"] > now["updated_at"], "not in the past"
     assert await inconsistencies(client) == []
-
-
-async def test_the_seat_of_a_run_out_hold_goes_to_the_waitlist(client: StudioClient) -> None:
-    """In the transaction of whoever locks the class next: a newcomer finds it full."""
-    class_, people = a_class(credit_cost=1), await rich(client, 3)
-    await client.import_all(class_)
-    booking = await held(client, class_, people[0])
-    waiting = (await client.book(class_["id"], people[1]["id"], join_waitlist=True)).json
-    assert waiting["waitlist_position"] == 1
-    await run_out(client, booking)
-    reply = await client.book(class_["id"], people[2]["id"])
-    assert (reply.code, reply.details["booked_count"]) == ("class_full", 1)
-    assert "held_count" not in reply.details
-    assert (await client.get_ok(f"/bookings/{waiting['id']}"))["status"] == "confirmed"
-    assert await credits_of(client, people[1]) == 9
-    assert (await told(client))[-3:] == ["booking.expired", "booking.confirmed", "waitlist.updated"]
-    assert await inconsistencies(client) == []
-
-
-@pytest.mark.parametrize("act", ["cancel", "capacity", "check_in", "cancel_class", "import", "preview"])
-async def test_whoever_locks_the_class_ends_its_run_out_holds(client: StudioClient, act: str) -> None:
-    """Each with the event, whatever else it does; a preview writes nothing but does not count them."""
-    class_, people = a_class(capacity=2), [a_member() for _ in range(3)]
-    await client.import_all(class_, *people)
-    seat = (await client.book(class_["id"], people[0]["id"])).json
-    booking = await held(client, class_, people[1])
-    await run_out(client, booking)
-    path, staff = f"/staff/classes/{class_['id']}", client.staff
-    if act == "cancel":
-        reply = await client.cancel(seat["id"])
-    elif act == "capacity":
-        reply = await staff.call("PATCH", path, {"capacity": 1})
-    elif act == "check_in":
-        reply = await staff.call("POST", f"/staff/bookings/{seat['id']}/check-in")
-    elif act == "cancel_class":
-        reply = await staff.call("POST", f"{path}/cancel", {})
-    elif act == "import":
-        line = a_booking(class_["id"], people[1]["id"], status="confirmed")
-        await client.import_all(line, send_events=True)
-        reply = await client.get(f"/bookings/{line['id']}")
-    else:
-        for person in people[1:]:
-            body = {"class_id": class_["id"], "member_id": person["id"]}
-            reply = await client.call("POST", "/bookings/preview", body)
-            assert reply.json["outcome"] == "confirmed"
-    assert reply.status == 200, reply.body
-    ended = [event["resource"]["id"] for event in await client.events() if event["type"] == "booking.expired"]
-    assert ended == ([] if act == "preview" else [booking["id"]])
-    assert (await client.get_ok(f"/bookings/{booking['id']}"))["status"] == "expired"
-    if act != "import":
-        assert await inconsistencies(client) == []
 
 
 async def test_a_hold_that_runs_out_while_the_desk_ends_another_leaves_no_idle_seat(
@@ -136,37 +88,21 @@ async def test_a_walk_in_whose_own_hold_runs_out_meanwhile_is_booked(
     assert await inconsistencies(client) == []
 
 
-async def test_a_cancelled_class_cancels_its_holds(client: StudioClient) -> None:
-    """And an imported cancellation too."""
-    for by_import in (False, True):
-        class_, people = a_class(capacity=9), [a_member() for _ in range(2)]
-        await client.import_all(class_, *people)
-        holds = [await held(client, class_, person) for person in people]
-        if by_import:
-            await client.import_all(class_ | {"status": "cancelled"}, send_events=True)
-        else:
-            await client.staff.call("POST", f"/staff/classes/{class_['id']}/cancel", {})
-        for booking in holds:
-            assert (await client.get_ok(f"/bookings/{booking['id']}"))["status"] == "cancelled"
-            (event,) = [
-                event
-                for event in await client.events()
-                if event["resource"]["id"] == booking["id"] and event["type"] == "booking.cancelled"
-            ]
-            assert event["data"]["previous"] == {"status": "held"}
-        assert await shown(client, class_) == (0, 0, 9)
-    assert await inconsistencies(client) == []
-
-
-async def test_a_lowered_capacity_takes_no_hold_away(client: StudioClient) -> None:
-    """The hold is confirmed, and nobody else gets in."""
-    class_, people = a_class(capacity=6), [a_member() for _ in range(3)]
+async def test_a_hold_that_runs_out_while_a_booking_waits_for_the_lock_is_not_counted(
+    client: StudioClient,
+) -> None:
+    """The instant of a decision is read after the lock, not when the transaction began."""
+    class_, people = a_class(), [a_member() for _ in range(2)]
     await client.import_all(class_, *people)
-    holds = [await held(client, class_, person) for person in people[:2]]
-    await client.staff.call("PATCH", f"/staff/classes/{class_['id']}", {"capacity": 1})
-    assert await shown(client, class_) == (0, 2, 0)
-    assert (await client.book(class_["id"], people[2]["id"])).code == "class_full"
-    assert [(await confirm(client, booking)).status for booking in holds] == [200, 200]
+    booking = await held(client, class_, people[0])
+    async with client.service.db.transaction() as conn:
+        await conn.execute("SELECT lock_class($1, $2)", client.caller.studio_id, class_["id"])
+        waiting = asyncio.create_task(client.book(class_["id"], people[1]["id"]))
+        await lock_waiters(conn, 1)
+        await conn.execute("UPDATE bookings SET held_until = clock_timestamp() WHERE id = $1", booking["id"])
+    reply = await waiting
+    assert (reply.status, reply.json.get("status")) == (201, "confirmed")
+    assert await inconsistencies(client) == []
 
 
 async def test_nobody_is_checked_in_on_a_hold(client: StudioClient) -> None:
@@ -230,8 +166,10 @@ async def test_an_import_may_confirm_or_end_a_hold(client: StudioClient) -> None
     rows = [await client.get_ok(f"/bookings/{booking['id']}") for booking in holds]
     assert [row["status"] for row in rows] == ["confirmed", "cancelled", "held"]
     assert datetime.fromisoformat(rows[2]["held_until"]) == begins
-    kinds = {event["resource"]["id"]: event["type"] for event in await client.events()}
-    assert [kinds[row["id"]] for row in rows] == ["booking.created", "booking.cancelled", "booking.updated"]
+    told_last = {event["resource"]["id"]: event for event in await client.events()}
+    kinds = [told_last[row["id"]]["type"] for row in rows]
+    assert kinds == ["booking.created", "booking.cancelled", "booking.updated"]
+    assert told_last[rows[1]["id"]]["data"]["previous"] == {"status": "held"}
     assert [row["id"] for row in await client.list_all("/bookings")] == [holds[0]["id"]]
     assert await shown(client, class_) == (1, 1, 7)
     past = soon(minutes=-1)
@@ -239,3 +177,96 @@ async def test_an_import_may_confirm_or_end_a_hold(client: StudioClient) -> None
     assert (await client.get_ok(f"/bookings/{holds[2]['id']}"))["status"] == "expired"
     assert (await told(client)).count("booking.expired") == 1
     assert await shown(client, class_) == (1, 0, 8)
+
+
+async def test_the_loop_ends_what_nobody_touches(
+    client: StudioClient, service: Bookings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In several batches; who waits is promoted, nothing is told twice, a class that fails is tried again."""
+    monkeypatch.setattr(due_work, "BATCH_SIZE", 3)
+    classes, waits = [a_class(capacity=6) for _ in range(4)], a_class(credit_cost=2)
+    people = await rich(client, 4)
+    await client.import_all(*classes, waits)
+    holds = [await held(client, waits, people[0])]
+    holds += [await held(client, class_, person) for class_ in classes for person in people[:2]]
+    place = (await client.book(waits["id"], people[3]["id"], join_waitlist=True)).json
+    await run_out(client, *holds)
+    # An entry without its booking cannot be promoted.
+    for booking_id, ended in ((None, len(holds) - 1), (place["id"], len(holds)), (place["id"], len(holds))):
+        async with service.db.connection() as conn:
+            await conn.execute(
+                "UPDATE waitlist SET booking_id = $1 WHERE class_id = $2", booking_id, waits["id"]
+            )
+        await end_holds(service)
+        assert (await told(client)).count("booking.expired") == ended
+    assert (await client.get_ok(f"/bookings/{place['id']}"))["status"] == "confirmed"
+    assert await credits_of(client, people[3]) == 8
+    assert await inconsistencies(client) == []
+
+
+async def test_a_suspended_members_holds_are_cancelled(client: StudioClient, service: Bookings) -> None:
+    """By the next step of the loop; the seat goes to who waits."""
+    class_, other, people = a_class(), a_class(capacity=6), [a_member() for _ in range(2)]
+    await client.import_all(class_, other, *people)
+    gone = await held(client, class_, people[0])
+    stays = await held(client, other, people[1])
+    place = (await client.book(class_["id"], people[1]["id"], join_waitlist=True)).json
+    await client.import_all(people[0] | {"suspended": True})
+    await end_holds(service)
+    assert (await client.get_ok(f"/bookings/{gone['id']}"))["status"] == "cancelled"
+    assert (await client.get_ok(f"/bookings/{place['id']}"))["status"] == "confirmed"
+    assert (await client.get_ok(f"/bookings/{stays['id']}"))["status"] == "held"
+    assert (await client.confirm(gone["id"])).code == "booking_not_held"
+    assert await inconsistencies(client) == []
+
+
+async def test_an_erased_members_holds_are_cancelled_with_the_erasure(client: StudioClient) -> None:
+    """In one transaction; somebody who waits in two of the classes pays for both."""
+    people, classes = await rich(client, 2), [a_class(credit_cost=4) for _ in range(2)]
+    await client.import_all(*classes)
+    holds = [await held(client, class_, people[0]) for class_ in classes]
+    places = [
+        (await client.book(class_["id"], people[1]["id"], join_waitlist=True)).json for class_ in classes
+    ]
+    body = {"studio_id": client.caller.studio_id, "member_ids": [people[0]["id"]]}
+    assert (await client.staff.call("POST", "/internal/erase", body)).json["members"] == 1
+    for booking in holds:
+        assert (await client.get_ok(f"/bookings/{booking['id']}"))["status"] == "cancelled"
+    for place in places:
+        assert (await client.get_ok(f"/bookings/{place['id']}"))["status"] == "confirmed"
+    assert await credits_of(client, people[1]) == 2
+    assert await inconsistencies(client) == []
+
+
+async def test_the_holds_of_a_client_without_a_key_are_released(client: StudioClient) -> None:
+    """Only its own; partners cannot ask for it."""
+    class_, people = a_class(capacity=9), [a_member() for _ in range(2)]
+    await client.import_all(class_, *people)
+    partner = client.with_key(client_id=new_id())
+    gone, stays = await held(partner, class_, people[0]), await held(client, class_, people[1])
+    body = {"studio_id": client.caller.studio_id, "client_id": partner.caller.client_id}
+    assert (await client.call("POST", "/internal/clients/revoked", body)).status == 404
+    assert (await client.staff.call("POST", "/internal/clients/revoked", body)).json == {"classes": 1}
+    assert (await client.get_ok(f"/bookings/{gone['id']}"))["status"] == "cancelled"
+    assert (await client.get_ok(f"/bookings/{stays['id']}"))["status"] == "held"
+    assert await shown(client, class_) == (0, 1, 8)
+    assert await inconsistencies(client) == []
+
+
+async def test_an_export_leaves_holds_out(client: StudioClient) -> None:
+    """Also those that have ended; a confirmed one is a booking."""
+    class_, people = a_class(capacity=12), [a_member() for _ in range(4)]
+    await client.import_all(class_, *people)
+    holds = [await held(client, class_, person) for person in people]
+    assert (await client.confirm(holds[0]["id"])).status == 200
+    await client.cancel(holds[1]["id"])
+    await run_out(client, holds[2])
+    lines: list[Any] = []
+    cursor = None
+    while True:
+        page = await client.staff.get_ok("/internal/export", studio_id=client.caller.studio_id, cursor=cursor)
+        lines += page["lines"]
+        cursor = page["next_cursor"]
+        if cursor is None:
+            break
+    assert [line["id"] for line in lines if line["object"] == "booking"] == [holds[0]["id"]]

@@ -35,20 +35,8 @@ class Studio:
         self.booking = a_booking(class_id, self.people[0]["id"])
         self.waiting = a_booking(class_id, self.people[1]["id"], status="waitlisted")
         self.entry = an_entry(class_id, self.people[1]["id"], 1)
-
-    @property
-    def lines(self) -> list[dict[str, Any]]:
-        return [
-            self.product,
-            *self.people,
-            self.membership,
-            self.purchase,
-            self.class_,
-            self.spot,
-            self.booking,
-            self.waiting,
-            self.entry,
-        ]
+        self.lines = [self.product, *self.people, self.membership, self.purchase, self.class_, self.spot]
+        self.lines += [self.booking, self.waiting, self.entry]
 
 
 @pytest.fixture

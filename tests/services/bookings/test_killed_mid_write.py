@@ -5,8 +5,6 @@ The process that is killed is another one; the retry goes to the service in this
 
 import asyncio
 import multiprocessing
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from multiprocessing.context import ForkServerProcess
 from typing import Any
 
@@ -19,47 +17,16 @@ from shared.servers.ports import free_port
 from shared.wire import new_id
 from tests.services.bookings import killed_service
 from tests.services.bookings.consistency import inconsistencies
-from tests.services.bookings.fault_injection import Stage
 from tests.services.bookings.holding import held, run_out
+from tests.services.bookings.killed_service import Stage
 from tests.services.bookings.samples import a_class, a_member
 from tests.services.bookings.studio_client import StudioClient
-from tests.services.bookings.test_cancel_booking import credits_of, rich, seated
+from tests.services.bookings.test_cancel_booking import seated
 
 SECRET = "a caller key for this test alone"
 # One process imports the service, and each that is killed is a fork of it.
 FORKED = multiprocessing.get_context("forkserver")
 FORKED.set_forkserver_preload([killed_service.__name__])
-
-
-class Killable:
-    """The service in its own process, called over HTTP with a signed caller."""
-
-    def __init__(self, client: StudioClient, port: int, session: aiohttp.ClientSession) -> None:
-        self.base = f"http://127.0.0.1:{port}"
-        self.caller = client.caller
-        self.signer = CallerSigner((SECRET,))
-        self.session = session
-
-    async def send(self, method: str, path: str, key: str, body: Any = None) -> tuple[int, bytes, bool]:
-        signed = self.signer.sign(self.caller).decode()
-        headers = {CALLER_HEADER.decode(): signed, "Idempotency-Key": key}
-        async with self.session.request(method, self.base + path, headers=headers, json=body) as response:
-            replayed = response.headers.get("Idempotent-Replayed") == "true"
-            return response.status, await response.read(), replayed
-
-
-@asynccontextmanager
-async def running(client: StudioClient, url: str, fatal: Stage) -> AsyncIterator[Killable]:
-    """It must have killed itself by the end."""
-    port = free_port()
-    async with aiohttp.ClientSession() as session:
-        child = await start_killable(url, port, SECRET, session, fatal)
-        try:
-            yield Killable(client, port, session)
-            await asyncio.to_thread(child.join, 10)
-            assert child.exitcode == -9
-        finally:
-            await end(child)
 
 
 async def end(child: ForkServerProcess) -> None:
@@ -68,22 +35,33 @@ async def end(child: ForkServerProcess) -> None:
 
 
 async def start_killable(
-    url: str, port: int, secret: str, session: aiohttp.ClientSession, fatal: str | None = None
+    url: str, port: int, session: aiohttp.ClientSession, fatal: Stage | None = None
 ) -> ForkServerProcess:
-    child = FORKED.Process(target=killed_service.serve, args=(url, str(port), secret, fatal))
+    child = FORKED.Process(target=killed_service.serve, args=(url, port, SECRET, fatal))
     await asyncio.to_thread(child.start)
-    await _until_live(session, port, child)
-    return child
-
-
-async def _until_live(session: aiohttp.ClientSession, port: int, child: ForkServerProcess) -> None:
     while True:
         assert child.is_alive(), "the service did not start"
         try:
             async with session.get(f"http://127.0.0.1:{port}/health/ready"):
-                return
+                return child
         except aiohttp.ClientError:
             await asyncio.sleep(0.05)
+
+
+async def send_and_kill(client: StudioClient, url: str, stage: Stage, key: str, *request: Any) -> None:
+    """The request goes to a service of its own, which must have killed itself by the end."""
+    port, (method, path, body) = free_port(), request
+    signed = CallerSigner((SECRET,)).sign(client.caller).decode()
+    headers = {CALLER_HEADER.decode(): signed, "Idempotency-Key": key}
+    async with aiohttp.ClientSession(headers=headers) as session:
+        child = await start_killable(url, port, session, stage)
+        try:
+            with pytest.raises(aiohttp.ClientError):
+                await session.request(method, f"http://127.0.0.1:{port}{path}", json=body)
+            await asyncio.to_thread(child.join, 10)
+            assert child.exitcode == -9
+        finally:
+            await end(child)
 
 
 async def kept_bodies(service: Bookings, key: str) -> list[bytes]:
@@ -97,9 +75,7 @@ async def killed_and_retried(
 ) -> int:
     """The status of the retries, which have the bytes of the first response, whether it got out or not."""
     key = new_id()
-    async with running(client, url, stage) as dying:
-        with pytest.raises(aiohttp.ClientError):
-            await dying.send(method, path, key, body)
+    await send_and_kill(client, url, stage, key, method, path, body)
     first = await kept_bodies(client.service, key)
     assert len(first) == (1 if stage is Stage.COMMITTED else 0)
     assert await inconsistencies(client) == [], "nothing is half done"
@@ -124,25 +100,6 @@ async def test_a_booking_killed_at_any_stage_happens_once(
     assert (await client.get_ok(f"/classes/{class_['id']}"))["booked_count"] == 1
     assert len(await client.list_all("/bookings")) == 1
     assert [event["type"] for event in await client.events()] == ["booking.created"]
-
-
-@pytest.mark.parametrize("stage", list(Stage))
-async def test_a_hold_killed_at_any_stage_happens_once(
-    client: StudioClient, database_url: str, stage: Stage
-) -> None:
-    """One hold, one seat. The confirmation of it, too: one booking, charged once."""
-    (person,) = await rich(client, 1)
-    class_ = a_class(capacity=3, credit_cost=2)
-    await client.import_all(class_)
-    body = {"class_id": class_["id"], "member_id": person["id"], "hold_seconds": 900}
-    assert await killed_and_retried(client, database_url, stage, "POST", "/bookings", body) == 201
-    (booking,) = await client.list_all("/bookings", status="held")
-    path = f"/bookings/{booking['id']}/confirm"
-    assert await killed_and_retried(client, database_url, stage, "POST", path) == 200
-    shown = await client.get_ok(f"/classes/{class_['id']}")
-    assert (shown["booked_count"], shown["held_count"]) == (1, 0)
-    assert await credits_of(client, person) == 8
-    assert [event["type"] for event in await client.events()] == ["booking.held", "booking.created"]
 
 
 @pytest.mark.parametrize("stage", list(Stage))

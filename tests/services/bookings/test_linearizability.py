@@ -4,23 +4,22 @@ import asyncio
 import pickle
 import random
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from dataclasses import dataclass, field
 from typing import Any
 
-import asyncpg
 import pytest
 from msgspec import structs
 
 from services.bookings.context import Bookings
 from shared.background import Wakeup
-from shared.wire import new_id
 from tests.harness.database_layout import open_database
+from tests.harness.databases import connected
 from tests.services.bookings.reference_model import Studio
 from tests.services.bookings.reference_moves import move
 from tests.services.bookings.reference_resources import Course, Person
 from tests.services.bookings.samples import a_class, a_member
-from tests.services.bookings.studio_client import Reply, StudioClient
+from tests.services.bookings.studio_client import StudioClient
 from tests.services.bookings.without_locks import remove_row_locks
 
 RUN_OUT = "UPDATE bookings SET held_until = clock_timestamp() WHERE id = $1 AND status = 'held'"
@@ -140,70 +139,65 @@ class Recorder:
                 kind = "book"
             await getattr(self, kind)(self.dice.randrange(2))
 
-    def note(self, kind: str, args: tuple[Any, ...], began: float, result: Any, made: Any = None) -> None:
-        self.history.append(Call(kind, args, began, time.monotonic(), result, made))
+    async def timed(self, kind: str, args: tuple[Any, ...], request: Awaitable[Any]) -> tuple[Any, Call]:
+        """What was answered, and its record, which still needs the result."""
+        began = time.monotonic()
+        answer = await request
+        call = Call(kind, args, began, time.monotonic(), None)
+        self.history.append(call)
+        return answer, call
 
     async def book(self, course: int) -> None:
         person, dice = self.dice.randrange(len(self.people)), self.dice.random()
         join: bool | str = "hold" if dice < 0.3 else dice < 0.8
         wish = {"hold_seconds": 900} if join == "hold" else {"join_waitlist": join}
-        class_id, member_id = self.classes[course]["id"], self.people[person]["id"]
-        args = (person, join, course)
-        began = time.monotonic()
-        reply = await self.client.book(class_id, member_id, **wish)
+        request = self.client.book(self.classes[course]["id"], self.people[person]["id"], **wish)
+        reply, call = await self.timed("book", (person, join, course), request)
+        call.result = reply.json.get("status") or reply.code, reply.json.get("waitlist_position")
         if reply.status == 201:
+            call.made = reply.json["id"]
             self.held.append(reply.json["id"])
-            result = (reply.json["status"], reply.json["waitlist_position"])
-            self.note("book", args, began, result, reply.json["id"])
-        else:
-            self.note("book", args, began, (reply.code, None))
 
     async def cancel(self, _: int) -> None:
         booking = self.dice.choice(self.held)
-        began = time.monotonic()
-        reply: Reply = await self.client.cancel(booking)
-        self.note("cancel", (booking,), began, reply.json.get("late_fee_status") or reply.code)
+        reply, call = await self.timed("cancel", (booking,), self.client.cancel(booking))
+        call.result = reply.json.get("late_fee_status") or reply.code
 
     async def move(self, course: int) -> None:
         booking = self.dice.choice(self.held)
-        began = time.monotonic()
-        reply: Reply = await self.client.move(booking, self.classes[course]["id"])
-        result = reply.json["terms"]["late_fee_status"] if reply.status == 200 else reply.code
-        self.note("move", (booking, course), began, result)
+        request = self.client.move(booking, self.classes[course]["id"])
+        reply, call = await self.timed("move", (booking, course), request)
+        call.result = reply.json["terms"]["late_fee_status"] if reply.status == 200 else reply.code
 
     async def confirm(self, _: int) -> None:
         booking = self.dice.choice(self.held)
-        began = time.monotonic()
-        reply = await self.client.call("POST", f"/bookings/{booking}/confirm", key=new_id())
-        self.note("confirm", (booking,), began, reply.json.get("status") or reply.code)
+        reply, call = await self.timed("confirm", (booking,), self.client.confirm(booking))
+        call.result = reply.json.get("status") or reply.code
 
     async def run_out(self, _: int) -> None:
         """Somebody's time is over: an instant like any other call. Nobody writes it."""
         booking = self.dice.choice(self.held)
-        began = time.monotonic()
         async with self.client.service.db.connection() as conn:
-            await conn.execute(RUN_OUT, booking)
-        self.note("run_out", (booking,), began, "over")
+            _, call = await self.timed("run_out", (booking,), conn.execute(RUN_OUT, booking))
+        call.result = "over"
 
     async def capacity(self, course: int) -> None:
-        seats = self.dice.randrange(4)
-        began = time.monotonic()
-        path = f"/staff/classes/{self.classes[course]['id']}"
-        reply = await self.client.staff.call("PATCH", path, {"capacity": seats})
-        self.note("capacity", (seats, course), began, reply.json.get("booked_count"))
+        seats, path = self.dice.randrange(4), f"/staff/classes/{self.classes[course]['id']}"
+        request = self.client.staff.call("PATCH", path, {"capacity": seats})
+        reply, call = await self.timed("capacity", (seats, course), request)
+        call.result = reply.json.get("booked_count")
 
     async def read_class(self, course: int) -> None:
-        began = time.monotonic()
-        shown = await self.client.get_ok(f"/classes/{self.classes[course]['id']}")
-        self.note("read_class", (course,), began, (shown["booked_count"], shown["held_count"]))
+        request = self.client.get_ok(f"/classes/{self.classes[course]['id']}")
+        shown, call = await self.timed("read_class", (course,), request)
+        call.result = shown["booked_count"], shown["held_count"]
 
     async def read_waitlist(self, course: int) -> None:
-        class_id = self.classes[course]["id"]
-        began = time.monotonic()
-        shown = await self.client.get_ok("/waitlist", class_id=class_id, status="waiting", limit=200)
+        query = {"class_id": self.classes[course]["id"], "status": "waiting", "limit": 200}
+        shown, call = await self.timed("read_waitlist", (course,), self.client.get_ok("/waitlist", **query))
         ids = [person["id"] for person in self.people]
         queue = sorted((row["position"], ids.index(row["member_id"])) for row in shown["data"])
-        self.note("read_waitlist", (course,), began, [(person, position) for position, person in queue])
+        call.result = [(person, position) for position, person in queue]
 
 
 async def fits(service: Bookings, seed: int, *, separate_replicas: bool) -> bool:
@@ -238,32 +232,25 @@ async def test_a_service_without_its_lock_is_caught(service: Bookings, database_
 
 async def test_a_service_that_reads_before_it_locks_is_caught(service: Bookings, database_url: str) -> None:
     """Planted bug: the lock is there, but the facts are older than it."""
-    conn = await asyncpg.connect(database_url)
-    text = await conn.fetchval("SELECT pg_get_functiondef('bookings.start_bookings'::regproc)")
     facts = "booking_facts(p_studios, p_classes, p_members, p_holders)"
     columns = "found boolean, class_id uuid, location_id uuid, facts json"
-    swapped = text.replace(facts, f"json_to_recordset(early) AS ({columns})").replace(
-        "BEGIN",
-        f"early json; BEGIN early := (SELECT json_agg(f) FROM {facts} f);",  # noqa: S608
-    )
-    assert swapped.count("early") == 3
-    await conn.execute("SET search_path TO bookings")
-    await conn.execute(swapped)
-    await conn.close()
+    read_early = f"early json; BEGIN early := (SELECT json_agg(f) FROM {facts} f);"  # noqa: S608
+    async with connected(database_url) as conn:
+        text = await conn.fetchval("SELECT pg_get_functiondef('bookings.start_bookings'::regproc)")
+        swapped = text.replace(facts, f"json_to_recordset(early) AS ({columns})").replace("BEGIN", read_early)
+        assert swapped.count("early") == 3
+        await conn.execute("SET search_path TO bookings")
+        await conn.execute(swapped)
     assert await is_caught(service)
-
-
-def call(kind: str, args: tuple[Any, ...], began: float, ended: float, result: Any, made: Any = None) -> Call:
-    return Call(kind, args, began, ended, result, made)
 
 
 def test_the_checker_knows_right_from_wrong() -> None:
     """One seat: overlapping calls may take it in either order, calls one after the other may not."""
     studio = Studio([Person(), Person()], [Course(1)])
-    won = call("book", (0, False, 0), 2, 3, ("confirmed", None), "a")
-    lost = call("book", (1, False, 0), 0, 4, ("class_full", None))
+    won = Call("book", (0, False, 0), 2, 3, ("confirmed", None), "a")
+    lost = Call("book", (1, False, 0), 0, 4, ("class_full", None))
     assert is_linearizable(studio, [won, lost])
-    too_early = call("book", (1, False, 0), 0, 1, ("class_full", None))
+    too_early = Call("book", (1, False, 0), 0, 1, ("class_full", None))
     assert not is_linearizable(studio, [won, too_early])
-    also_won = call("book", (1, False, 0), 0, 4, ("confirmed", None), "b")
+    also_won = Call("book", (1, False, 0), 0, 4, ("confirmed", None), "b")
     assert not is_linearizable(studio, [won, also_won])

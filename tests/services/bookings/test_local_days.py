@@ -15,8 +15,6 @@ ZONES = {
     "America/Chicago": ("2026-11-01", "2026-03-08"),
     "Europe/London": ("2026-10-25", "2026-03-29"),
     "Australia/Lord_Howe": ("2026-04-05", "2026-10-04"),
-    # 30 December 2011 did not exist.
-    "Pacific/Apia": ("2011-12-29", "2011-12-31"),
     # To Postgres these are abbreviations, too, without a summer time.
     **dict.fromkeys(("CET", "MET", "EET", "WET"), ("2026-07-01",)),
 }
@@ -27,7 +25,7 @@ def location(zone: str, **fields: Any) -> dict[str, Any]:
     return {"object": "location", "id": new_id(), "timezone": zone, **shown, **fields}
 
 
-def classes_around(day: str, place: str | None, *, hours: int = 40) -> list[dict[str, Any]]:
+def classes_around(day: str, place: str, *, hours: int = 40) -> list[dict[str, Any]]:
     """One every half hour, from well before the day to well after it."""
     middle = datetime.fromisoformat(f"{day}T12:00:00+00:00")
     starts = [middle + timedelta(minutes=30 * step) for step in range(-2 * hours, 2 * hours)]
@@ -42,19 +40,19 @@ def local_day(class_: dict[str, Any], zone: str) -> str:
     return start.astimezone(ZoneInfo(zone)).date().isoformat()
 
 
-@pytest.mark.parametrize(("zone", "day"), [(zone, day) for zone, days in ZONES.items() for day in days])
-async def test_the_classes_of_a_day_where_clocks_change(client: StudioClient, zone: str, day: str) -> None:
+@pytest.mark.parametrize("zone", ZONES)
+async def test_the_classes_of_a_day_where_clocks_change(client: StudioClient, zone: str) -> None:
     """Those in the repeated hour are all listed, and none of the day before or after."""
     place = location(zone)
-    lines = classes_around(day, place["id"])
-    await client.import_all(place, *lines)
-    shown = await client.list_all("/classes", on=day)
-    assert [one["id"] for one in shown] == [line["id"] for line in lines if local_day(line, zone) == day]
-    assert {one["timezone"] for one in shown} == {zone}
-    assert {one["start_local"][:10] for one in shown} == {day}
-    for one in shown:
-        start = datetime.fromisoformat(one["start_time"]).astimezone(ZoneInfo(zone))
-        assert one["start_local"] == start.replace(tzinfo=None).isoformat()
+    for day in ZONES[zone]:
+        lines = classes_around(day, place["id"])
+        await client.import_all(place, *lines)
+        shown = await client.list_all("/classes", on=day, limit=200)
+        assert [one["id"] for one in shown] == [line["id"] for line in lines if local_day(line, zone) == day]
+        assert {one["timezone"] for one in shown} == {zone}
+        for one in shown:
+            start = datetime.fromisoformat(one["start_time"]).astimezone(ZoneInfo(zone))
+            assert one["start_local"] == start.replace(tzinfo=None).isoformat()
 
 
 async def test_a_day_that_never_was_has_no_classes(client: StudioClient) -> None:

@@ -53,6 +53,25 @@ async def test_dates_change_a_memberships_status(client: StudioClient) -> None:
         assert after == "paused" or shown["pause"] is None
 
 
+async def test_each_change_of_a_membership_is_told_with_the_old_values(client: StudioClient) -> None:
+    """A pause, its scheduled end, and a cancellation."""
+    member = a_member()
+    card = a_membership(member["id"])
+    await client.import_all(member, card)
+    path = f"/staff/memberships/{card['id']}"
+    await client.staff.call("POST", f"{path}/pause", {"resumes_at": soon(milliseconds=1)})
+    async with client.service.db.connection() as conn:
+        await conn.execute("UPDATE memberships SET due_at = now() WHERE id = $1", card["id"])
+        await conn.execute("SELECT pg_sleep(0.01)")
+    await update_due_memberships(client.service)
+    await client.staff.call("POST", f"{path}/cancel", {})
+    events = await client.events()
+    assert [event["type"] for event in events] == ["membership.updated"] * 3
+    assert [event["data"]["previous"]["status"] for event in events] == ["active", "paused", "active"]
+    assert events[-1]["data"]["object"] == await client.get_ok(f"/memberships/{card['id']}")
+    assert [event["resource"]["version"] for event in events] == [2, 3, 4]
+
+
 async def test_promotion_uses_the_memberships_current_status(client: StudioClient) -> None:
     """A member whose pause is over is promoted; one whose membership has ended is skipped."""
     class_, people = a_class(credit_cost=1), [a_member() for _ in range(3)]

@@ -3,11 +3,8 @@
 import asyncio
 import inspect
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from typing import Any
 
-import asyncpg
 import pytest
 
 from services.bookings.actions import (
@@ -18,26 +15,15 @@ from services.bookings.actions import (
     reschedule_booking,
 )
 from services.bookings.context import Bookings
-from shared.background import Wakeup
-from tests.harness.database_layout import open_database
-from tests.harness.eventually import eventually
 from tests.services.bookings.consistency import inconsistencies
 from tests.services.bookings.samples import a_class, a_member, a_product, a_purchase
 from tests.services.bookings.studio_client import Reply, StudioClient
+from tests.services.bookings.test_batched_bookings import lock_waiters
 from tests.services.bookings.test_cancel_booking import seated
+from tests.services.bookings.test_races import Scenario, goes_wrong, problems_of, service
 from tests.services.bookings.without_locks import lock_in_any_order, remove_row_locks
 
-CONNECTIONS, ATTEMPTS = 24, 5
-Scenario = Callable[[StudioClient], Awaitable[list[str]]]
-
-
-@pytest.fixture
-async def service(database_url: str) -> AsyncIterator[Bookings]:
-    db = await open_database(database_url, "bookings", size=CONNECTIONS)
-    try:
-        yield Bookings(db=db, wakeup=Wakeup())
-    finally:
-        await db.close()
+__all__ = ["service"]
 
 
 def outcome(reply: Reply) -> str:
@@ -65,29 +51,6 @@ async def into_each_others_full_class(client: StudioClient) -> list[str]:
         problems.append(f"answered {found}")
     if await statuses(client) != {(class_["id"], "confirmed"): 6 for class_ in classes}:
         problems.append("somebody has lost a seat")
-    return problems
-
-
-async def back_and_forth(client: StudioClient) -> list[str]:
-    """Two classes with room for one more each, moves in both directions, and a member's second request."""
-    classes, people = [a_class(capacity=6) for _ in range(2)], [a_member() for _ in range(10)]
-    await client.import_all(*classes, *people)
-    here = await seated(client, classes[0], people[:5])
-    there = await seated(client, classes[1], people[5:])
-    replies = await asyncio.gather(
-        *(client.move(booking["id"], classes[1]["id"]) for booking in [*here, *here[:2]]),
-        *(client.move(booking["id"], classes[0]["id"]) for booking in [*there, *there[:2]]),
-    )
-    problems = await inconsistencies(client)
-    found = Counter(map(outcome, replies))
-    if set(found) - {"booking_reschedule", "class_full", "same_class"}:
-        problems.append(f"answered {found}")
-    rows = await client.list_all("/bookings", limit=200)
-    if Counter(row["status"] for row in rows) != {"confirmed": 10}:
-        problems.append("somebody has lost a seat")
-    moves = [len(await client.list_all(f"/bookings/{row['id']}/reschedules")) for row in rows]
-    if sum(moves) != found["booking_reschedule"]:
-        problems.append(f"{sum(moves)} of {found['booking_reschedule']} moves are kept")
     return problems
 
 
@@ -144,7 +107,6 @@ async def among_other_changes(client: StudioClient) -> list[str]:
 
 SCENARIOS: dict[str, Scenario] = {
     "into_each_others_full_class": into_each_others_full_class,
-    "back_and_forth": back_and_forth,
     "waiting_for_each_other": waiting_for_each_other,
     "among_other_changes": among_other_changes,
 }
@@ -156,25 +118,13 @@ async def test_moves_at_once_end_in_a_consistent_state(
     service: Bookings, name: str, separate_replicas: bool
 ) -> None:
     """No deadlock, nobody loses a seat, every credit and every event is accounted for."""
-    for _ in range(2):
-        client = StudioClient.for_new_studio(service, separate_replicas=separate_replicas)
-        assert await SCENARIOS[name](client) == []
+    assert await problems_of(service, SCENARIOS[name], separate_replicas=separate_replicas) == []
 
 
-async def goes_wrong(service: Bookings, name: str) -> bool:
-    for _ in range(ATTEMPTS):
-        if await SCENARIOS[name](StudioClient.for_new_studio(service, separate_replicas=True)):
-            return True
-    return False
-
-
-@pytest.mark.parametrize("name", ["back_and_forth", "among_other_changes"])
-async def test_without_its_locks_the_same_race_goes_wrong(
-    service: Bookings, database_url: str, name: str
-) -> None:
+async def test_without_its_locks_the_same_race_goes_wrong(service: Bookings, database_url: str) -> None:
     """The positive control."""
     await remove_row_locks(database_url)
-    assert await goes_wrong(service, name)
+    assert await goes_wrong(service, among_other_changes)
 
 
 @pytest.mark.parametrize(
@@ -186,37 +136,10 @@ async def test_with_its_locks_in_any_order_the_same_race_deadlocks(
 ) -> None:
     """The positive control of the lock order: the two classes of a move, and the members of both."""
     await lock_in_any_order(database_url, what)
-    assert await goes_wrong(service, name)
+    assert await goes_wrong(service, SCENARIOS[name])
 
 
-WAITING = """
-SELECT count(*) FROM pg_stat_activity
-WHERE wait_event_type = 'Lock' AND datname = current_database()
-"""
-
-
-@asynccontextmanager
-async def held_class(database_url: str, class_id: str) -> AsyncIterator[Callable[[int], Awaitable[None]]]:
-    """Holds a class's lock. The given function waits until that many transactions wait for a lock."""
-    conn = await asyncpg.connect(database_url)
-    watch = await asyncpg.connect(database_url)
-
-    async def until_waiting(count: int) -> None:
-        async def enough() -> bool:
-            return bool(await watch.fetchval(WAITING) >= count)
-
-        await eventually(enough)
-
-    try:
-        async with conn.transaction():
-            await conn.execute("SELECT FROM bookings.classes WHERE id = $1 FOR NO KEY UPDATE", class_id)
-            yield until_waiting
-    finally:
-        await conn.close()
-        await watch.close()
-
-
-async def overtaken_by_a_move(client: StudioClient, database_url: str, act: str) -> list[str]:
+async def overtaken_by_a_move(client: StudioClient, act: str) -> list[str]:
     """An action that has read the booking waits for the class's lock behind the move of that booking."""
     old, new, third = (a_class(capacity=2) for _ in range(3))
     people = [a_member() for _ in range(5)]
@@ -225,9 +148,10 @@ async def overtaken_by_a_move(client: StudioClient, database_url: str, act: str)
     await seated(client, new, people[3:4])
     path = f"/staff/bookings/{booking['id']}"
     before = await versions(client, old, new, third)
-    async with held_class(database_url, old["id"]) as until_waiting:
+    async with client.service.db.transaction() as conn:
+        await conn.execute("SELECT lock_class($1, $2)", client.caller.studio_id, old["id"])
         moving = asyncio.create_task(client.move(booking["id"], new["id"]))
-        await until_waiting(1)
+        await lock_waiters(conn, 1)
         overtaken = asyncio.create_task(
             client.cancel(booking["id"])
             if act == "cancel"
@@ -235,7 +159,7 @@ async def overtaken_by_a_move(client: StudioClient, database_url: str, act: str)
             if act == "move"
             else client.staff.call("POST", f"{path}/{act}")
         )
-        await until_waiting(2)
+        await lock_waiters(conn, 2)
     replies = [await moving, await overtaken]
     problems = await inconsistencies(client)
     expected = {"cancel": "cancelled", "check-in": "checked_in", "move": "booking_reschedule"}
@@ -257,16 +181,14 @@ OVERTAKEN = ("cancel", "check-in", "move")
 
 
 @pytest.mark.parametrize("act", OVERTAKEN)
-async def test_an_action_finds_a_booking_that_moved_while_it_waited(
-    client: StudioClient, database_url: str, act: str
-) -> None:
+async def test_an_action_finds_a_booking_that_moved_while_it_waited(client: StudioClient, act: str) -> None:
     """It begins anew with the class that the booking is in now."""
-    assert await overtaken_by_a_move(client, database_url, act) == []
+    assert await overtaken_by_a_move(client, act) == []
 
 
 @pytest.mark.parametrize("act", OVERTAKEN)
 async def test_without_the_comparison_after_the_lock_the_same_race_goes_wrong(
-    client: StudioClient, database_url: str, act: str, monkeypatch: pytest.MonkeyPatch
+    client: StudioClient, act: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The positive control, with that comparison taken out of the lock helpers."""
     text = inspect.getsource(lock_by_booking)
@@ -280,4 +202,4 @@ async def test_without_the_comparison_after_the_lock_the_same_race_goes_wrong(
         for name in ("lock_class_of", "lock_for_move"):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, blind[name])
-    assert await overtaken_by_a_move(client, database_url, act)
+    assert await overtaken_by_a_move(client, act)

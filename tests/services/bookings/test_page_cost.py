@@ -6,13 +6,13 @@ from datetime import timedelta
 from itertools import combinations, product
 from typing import Any
 
-import asyncpg
 import msgspec
 import pytest
 
 from services.bookings.context import Bookings
 from shared.db.database import Connection, Database
 from shared.wire import new_id
+from tests.harness.databases import connected
 from tests.services.bookings.samples import a_class, a_member, a_product, a_purchase, soon
 from tests.services.bookings.studio_client import StudioClient
 from tests.services.bookings.test_import import a_booking
@@ -108,9 +108,8 @@ async def explained(
     client: StudioClient, database_url: str
 ) -> AsyncIterator[tuple[Explaining, tuple[StudioClient, StudioClient]]]:
     """The database that keeps the plans, and two callers of it: one sees everything, one its locations."""
-    admin = await asyncpg.connect(database_url)
-    await admin.execute("ANALYZE")
-    await admin.close()
+    async with connected(database_url) as admin:
+        await admin.execute("ANALYZE")
     db = await Explaining.connect(database_url, "bookings", size=1)
     assert isinstance(db, Explaining)
     db.plans = []

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import msgspec
-
 from shared.wire import new_id
-from tests.services.bookings.consistency import inconsistencies
+from tests.services.bookings.consistency import failed_checks, inconsistencies
+from tests.services.bookings.holding import run_out, with_scopes
 from tests.services.bookings.samples import (
     a_class,
     a_member,
@@ -13,7 +12,6 @@ from tests.services.bookings.samples import (
     a_product,
     a_purchase,
     a_spot,
-    a_studio,
     soon,
 )
 from tests.services.bookings.studio_client import Reply, StudioClient
@@ -60,16 +58,17 @@ async def counts_of(client: StudioClient, *classes: Any) -> list[int]:
 async def test_a_booking_moves_and_keeps_its_id(client: StudioClient) -> None:
     """One transaction: the answer, the list of moves, both counts, and one event with where it was."""
     (person,) = await rich(client, 1)
-    old, new = a_class(credit_cost=3), a_class(credit_cost=2, capacity=2)
-    await client.import_all(old, new)
+    old = a_class(credit_cost=3, spot_selection_mode="optional")
+    new, spot = a_class(credit_cost=2, capacity=2), a_spot(old["id"])
+    await client.import_all(old, new, spot)
     booking = await booked(client, old, person)
     preview = await previewed(client, booking, new)
     answer = await moved(client, booking, new)
     shown = await client.get_ok(f"/bookings/{booking['id']}")
     assert answer["object"] == "booking_reschedule" and answer["booking"] == shown
     assert (answer["from_class_id"], answer["credits_charged"]) == (old["id"], 2)
-    still = {"class_id": new["id"], "updated_at": answer["at"]}
-    assert shown == booking | still
+    changed = {"class_id": new["id"], "class_spot_id": None, "updated_at": answer["at"]}
+    assert shown == booking | changed
     terms = answer["terms"]
     assert (terms["late_cancel"], terms["late_fee_status"], terms["late_fee_amount"]) == (False, "none", None)
     assert (terms["credits_restored"], terms["credits_forfeited"], terms["credit_forfeited"]) == (3, 0, False)
@@ -84,7 +83,7 @@ async def test_a_booking_moves_and_keeps_its_id(client: StudioClient) -> None:
         "object": shown,
         "previous": {
             "class_id": old["id"],
-            "class_spot_id": None,
+            "class_spot_id": spot["id"],
             "start_time": (await client.get_ok(f"/classes/{old['id']}"))["start_time"],
             "location_id": None,
         },
@@ -109,12 +108,11 @@ async def test_credits_that_come_back_pay_for_the_new_seat(client: StudioClient)
 
 async def test_a_late_move_costs_what_a_late_cancellation_costs(client: StudioClient) -> None:
     """The fee is assessed and the credit lost; forfeited credits do not pay for the new seat."""
-    studio = a_studio(
-        client.caller.studio_id, late_fee_amount="15", late_fee_currency="USD", forfeit_credit=True
-    )
     product, person = a_product(3), a_member()
     late, new = a_class(credit_cost=2, start_time=soon(hours=3)), a_class(credit_cost=2)
-    await client.import_all(studio, product, person, a_purchase(person["id"], product), late, new)
+    await client.import_all(
+        client.with_late_fee, product, person, a_purchase(person["id"], product), late, new
+    )
     booking = await booked(client, late, person)
     assert (await refused(client, booking, new)).code == "member_not_eligible"
     await client.import_all(a_purchase(person["id"], product))
@@ -137,10 +135,9 @@ async def test_a_late_move_costs_what_a_late_cancellation_costs(client: StudioCl
 
 async def test_a_promotion_in_the_old_class_is_forgotten(client: StudioClient) -> None:
     """Whoever was promoted inside the late window cancels free there. The new seat has its own window."""
-    studio = a_studio(client.caller.studio_id, late_fee_amount="15", late_fee_currency="USD")
     old, new = a_class(start_time=soon(hours=3)), a_class(start_time=soon(hours=4))
     people = [a_member(), a_member()]
-    await client.import_all(studio, old, new, *people)
+    await client.import_all(client.with_late_fee, old, new, *people)
     first, second = await seated(client, old, people)
     await client.cancel(first["id"])
     preview = await client.get_ok(f"/bookings/{second['id']}/cancellation-preview")
@@ -151,60 +148,36 @@ async def test_a_promotion_in_the_old_class_is_forgotten(client: StudioClient) -
 
 
 async def test_a_membership_is_looked_up_for_the_new_start(client: StudioClient) -> None:
-    """One that ends between the two classes covers only the first; one that begins there only the second."""
-    ends, begins = a_member(), a_member()
-    product = a_product(1)
-    middle = soon(days=3)
-    old, new = (a_class(credit_cost=1, capacity=2, start_time=soon(days=n)) for n in (2, 4))
-    await client.import_all(
-        product,
-        ends,
-        begins,
-        old,
-        new,
-        a_membership(ends["id"], ends_at=middle),
-        a_membership(begins["id"], starts_at=middle),
-        a_purchase(begins["id"], product),
-    )
-    leaves = await booked(client, old, ends)
-    assert (await refused(client, leaves, new)).code == "member_not_eligible"
-    paid = await booked(client, old, begins)
-    assert await credits_of(client, begins) == 0
-    assert (await moved(client, paid, new))["credits_charged"] == 0
-    assert await credits_of(client, begins) == 1
+    """One that ends between the two classes does not cover the second."""
+    person, old, new = a_member(), *(a_class(credit_cost=1, start_time=soon(days=n)) for n in (2, 4))
+    await client.import_all(person, old, new, a_membership(person["id"], ends_at=soon(days=3)))
+    booking = await booked(client, old, person)
+    assert (await refused(client, booking, new)).code == "member_not_eligible"
 
 
 async def test_the_old_waitlist_moves_up(client: StudioClient) -> None:
     """The seat goes to the first who waits, with its spot; both classes tell whether they are full."""
     old, new = a_class(spot_selection_mode="optional"), a_class(spot_selection_mode="required")
-    spot, target = a_spot(old["id"]), a_spot(new["id"])
+    spot, *targets = a_spot(old["id"]), *(a_spot(new["id"], order=order) for order in range(2))
     people = [a_member() for _ in range(3)]
-    await client.import_all(old, new, spot, target, *people)
-    first, second, third = await seated(client, old, people)
-    assert (await refused(client, first, new)).code == "spot_required"
-    unknown = await client.move(first["id"], new["id"], class_spot_id=spot["id"])
-    assert (unknown.status, unknown.json["error"]["param"]) == (404, "class_spot_id")
+    await client.import_all(old, new, spot, *targets, *people)
+    first, second, _ = await seated(client, old, people)
     before = len(await client.events())
-    answer = await moved(client, first, new, class_spot_id=target["id"])
-    assert answer["booking"]["class_spot_id"] == target["id"]
+    answer = await moved(client, first, new, class_spot_id=targets[1]["id"])
+    assert answer["booking"]["class_spot_id"] == targets[1]["id"]
     promoted = await client.get_ok(f"/bookings/{second['id']}")
     assert (promoted["status"], promoted["class_spot_id"]) == ("confirmed", spot["id"])
-    assert (await client.get_ok(f"/bookings/{third['id']}"))["waitlist_position"] == 1
-    told = [(event["type"], event["resource"]["id"]) for event in (await client.events())[before:]]
-    assert told[:2] == [("booking.rescheduled", first["id"]), ("booking.confirmed", second["id"])]
-    assert [kind for kind, _ in told[2:]] == ["waitlist.updated", "waitlist.updated", "class.full"]
-    assert told[-1] == ("class.full", new["id"])
-    assert (await client.events())[before]["data"]["previous"]["class_spot_id"] == spot["id"]
-    assert await inconsistencies(client) == []
+    told = [event["type"] for event in (await client.events())[before:]]
+    assert told == ["booking.rescheduled", "booking.confirmed", *["waitlist.updated"] * 2, "class.full"]
 
 
 async def test_refusals_come_in_their_order(client: StudioClient) -> None:
     """A move never gives a seat up for a place in a queue; the member keeps what was held."""
-    person, other = a_member(), a_member()
+    person, other, third = (a_member() for _ in range(3))
     old, full, hidden, gone = a_class(capacity=3), a_class(), a_class(visible=False), a_class()
     spots = a_class(capacity=2, spot_selection_mode="required")
     spot = a_spot(spots["id"])
-    await client.import_all(person, other, old, full, hidden, gone, spots, spot)
+    await client.import_all(person, other, third, old, full, hidden, gone, spots, spot)
     await client.staff.call("POST", f"/staff/classes/{gone['id']}/cancel", {})
     booking = await booked(client, old, person)
     assert (await refused(client, booking, old)).code == "same_class"
@@ -216,76 +189,57 @@ async def test_refusals_come_in_their_order(client: StudioClient) -> None:
     waiting = await booked(client, full, person, join_waitlist=True)
     reply = await refused(client, booking, full)
     assert (reply.code, reply.details) == ("already_waitlisted", {"booking_id": waiting["id"]})
+    reply = await refused(client, waiting, old)
+    assert (reply.code, reply.details) == ("booking_not_movable", {"status": "waitlisted"})
+    assert (await refused(client, booking, spots)).code == "spot_required"
     there = await booked(client, spots, other, class_spot_id=spot["id"])
     assert (await refused(client, booking, spots, class_spot_id=spot["id"])).code == "spot_taken"
     back = await booked(client, old, other)
     reply = await refused(client, back, spots, class_spot_id=spot["id"])
     assert (reply.code, reply.details) == ("already_booked", {"booking_id": there["id"]})
-    assert await inconsistencies(client) == []
-
-
-async def test_only_a_confirmed_booking_of_a_class_to_come_moves(client: StudioClient) -> None:
-    """Waiting, cancelled and checked-in bookings stay, and so does one whose class has begun."""
-    people = [a_member() for _ in range(4)]
-    old, new = a_class(capacity=3), a_class(capacity=9)
-    await client.import_all(*people, old, new)
-    cancelled, here, starts, waits = await seated(client, old, people)
-    reply = await refused(client, waits, new)
-    assert (reply.code, reply.details) == ("booking_not_movable", {"status": "waitlisted"})
-    await client.cancel(waits["id"])
-    await client.cancel(cancelled["id"])
+    here = await booked(client, old, third)
     await client.staff.call("POST", f"/staff/bookings/{here['id']}/check-in")
-    assert (await refused(client, cancelled, new)).details == {"status": "cancelled"}
-    assert (await refused(client, here, new)).details == {"status": "checked_in"}
     assert (await refused(client, here, old)).code == "booking_not_movable", "before same_class"
     times = {"start_time": soon(minutes=-1), "end_time": soon(hours=1)}
     await client.staff.call("PATCH", f"/staff/classes/{old['id']}", times)
-    assert (await refused(client, starts, new)).details == {"status": "confirmed", "reason": "started"}
-    preview = await previewed(client, cancelled, new)
-    assert preview["terms"] is None
+    assert (await refused(client, back, hidden)).details == {"status": "confirmed", "reason": "started"}
+    assert (await previewed(client, here, hidden))["terms"] is None
+    assert await inconsistencies(client) == []
 
 
-async def test_an_unknown_class_or_booking_is_not_found(client: StudioClient) -> None:
+async def test_an_unknown_class_spot_or_booking_is_not_found(client: StudioClient) -> None:
     """404 comes before every 409."""
-    person, old, new = a_member(), a_class(), a_class()
+    person, old, new = a_member(), a_class(), a_class(spot_selection_mode="optional")
     await client.import_all(person, old, new)
     booking = await booked(client, old, person)
     await client.cancel(booking["id"])
-    for booking_id, class_id, param in (
-        (new_id(), new["id"], None),
-        (booking["id"], new_id(), "class_id"),
+    known = {"class_id": new["id"]}
+    for booking_id, body, param in (
+        (new_id(), known, None),
+        (booking["id"], {"class_id": new_id()}, "class_id"),
+        (booking["id"], known | {"class_spot_id": new_id()}, "class_spot_id"),
     ):
         for path in ("reschedule", "reschedule/preview"):
-            reply = await client.call(
-                "POST", f"/bookings/{booking_id}/{path}", {"class_id": class_id}, key=new_id()
-            )
+            reply = await client.call("POST", f"/bookings/{booking_id}/{path}", body, key=new_id())
             assert (reply.status, reply.json["error"]["param"]) == (404, param)
     other = StudioClient.for_new_studio(client.service)
     assert (await other.move(booking["id"], new["id"])).status == 404
     assert (await other.get(f"/bookings/{booking['id']}/reschedules")).status == 404
 
 
-async def test_a_move_repeats_byte_for_byte(client: StudioClient) -> None:
-    """Also a refusal; and a key that may no longer see one of the classes gets neither."""
-    here, there = new_id(), new_id()
+async def test_a_move_repeats_to_keys_that_see_both_classes(client: StudioClient) -> None:
+    """A key that may no longer see one of them gets neither the answer nor the key's state."""
+    here, there, key = new_id(), new_id(), new_id()
     person, old, new = a_member(), a_class(location_id=here), a_class(location_id=there)
     await client.import_all(person, old, new)
     booking = await booked(client, old, person)
-    key = new_id()
     first = await client.move(booking["id"], new["id"], key=key)
-    again = await client.move(booking["id"], new["id"], key=key)
-    assert (first.status, first.body) == (again.status, again.body) and again.replayed
-    assert (await client.move(booking["id"], old["id"], key=key)).code == "idempotency_key_reused"
     for locations in ((here,), (there,)):
         limited = client.with_key(locations=locations)
         assert (await limited.move(booking["id"], new["id"], key=key)).status == 404
     both = client.with_key(locations=(here, there))
     assert (await both.move(booking["id"], new["id"], key=key)).body == first.body
-    twice = new_id()
-    first = await client.move(booking["id"], new["id"], key=twice)
-    again = await client.move(booking["id"], new["id"], key=twice)
-    assert first.code == "same_class" and first.body == again.body
-    state = (await client.key_state(key)).json
+    state = (await both.key_state(key)).json
     assert (state["status"], state["resource_id"]) == ("succeeded", booking["id"])
     assert (await client.with_key(locations=(here,)).key_state(key)).status == 404
 
@@ -348,11 +302,7 @@ async def test_an_import_of_either_class_tells_nothing_of_a_booking_that_has_mov
 
 async def test_both_scopes_are_needed(client: StudioClient) -> None:
     """The routing table asks for one of them, the route for the other."""
-    person, old, new = a_member(), a_class(), a_class()
-    await client.import_all(person, old, new)
-    booking = await booked(client, old, person)
-    caller = msgspec.structs.replace(client.caller, scopes=frozenset({"bookings:write"}))
-    reply = await StudioClient(client.service, caller).move(booking["id"], new["id"])
+    reply = await with_scopes(client, "bookings:write").move(new_id(), new_id())
     assert (reply.status, reply.details["required_scope"]) == (403, "bookings:cancel")
 
 
@@ -369,3 +319,79 @@ async def test_moves_are_listed_in_pages(client: StudioClient) -> None:
     reply = await client.get(f"/bookings/{booking['id']}/reschedules", cursor=new_id())
     assert reply.code == "invalid_cursor"
     assert await inconsistencies(client) == []
+
+
+async def test_a_hold_of_the_new_class_refuses_a_move_until_it_has_run_out(client: StudioClient) -> None:
+    """`already_held`; afterwards neither the member's own old hold nor its spot is in the way."""
+    person, old, new = a_member(), a_class(), a_class(spot_selection_mode="required", capacity=2)
+    spots = [a_spot(new["id"]), a_spot(new["id"])]
+    await client.import_all(person, old, new, *spots)
+    booking = await booked(client, old, person)
+    hold = await booked(client, new, person, hold_seconds=60, class_spot_id=spots[0]["id"])
+    reply = await refused(client, booking, new, class_spot_id=spots[1]["id"])
+    assert (reply.code, reply.details) == ("already_held", {"booking_id": hold["id"]})
+    assert (await client.move(hold["id"], old["id"])).details == {"status": "held"}
+    await run_out(client, hold)
+    before = len(await client.events())
+    await moved(client, booking, new, class_spot_id=spots[0]["id"])
+    told = [(event["type"], event["resource"]["id"]) for event in (await client.events())[before:]]
+    assert told == [
+        ("booking.expired", hold["id"]),
+        ("booking.rescheduled", booking["id"]),
+        ("class.reopened", old["id"]),
+    ]
+    assert (await client.get_ok(f"/bookings/{hold['id']}"))["status"] == "expired"
+
+
+async def test_a_hold_does_not_move_and_its_preview_says_how_it_ended(client: StudioClient) -> None:
+    """Also while nobody has written that it has run out."""
+    person, old, new = a_member(), a_class(), a_class()
+    await client.import_all(person, old, new)
+    hold = await booked(client, old, person, hold_seconds=60)
+    assert (await refused(client, hold, new)).details == {"status": "held"}
+    await run_out(client, hold)
+    assert (await refused(client, hold, new)).details == {"status": "expired"}
+
+
+async def test_a_hold_that_was_confirmed_and_moved_still_counts(client: StudioClient) -> None:
+    """As one of the two holds in a day of the class in which it was made, and of no other."""
+    person, *classes = a_member(), *(a_class(capacity=9) for _ in range(3))
+    await client.import_all(person, *classes)
+    first, *others = classes
+    for class_ in others:
+        hold = await booked(client, first, person, hold_seconds=60)
+        await client.confirm(hold["id"])
+        await moved(client, hold, class_)
+    reply = await client.book(first["id"], person["id"], hold_seconds=60)
+    assert (reply.code, list(reply.details)) == ("too_many_holds", ["retry_at"])
+    await moved(client, hold, first)
+    for _ in range(2):
+        hold = await booked(client, others[1], person, hold_seconds=60)
+        await client.cancel(hold["id"])
+    assert (await client.book(others[1]["id"], person["id"], hold_seconds=60)).code == "too_many_holds"
+
+
+async def test_a_hold_that_ran_out_in_the_new_class_goes_to_its_waitlist_first(client: StudioClient) -> None:
+    """Two holds end: one seat is for who waits there, the other for who moves.
+
+    The member who waits in both classes has one credit, which pays for one seat.
+    """
+    product, people = a_product(1), [a_member() for _ in range(5)]
+    purchases = [a_purchase(person["id"], product) for person in people]
+    old, new = a_class(credit_cost=1), a_class(credit_cost=1, capacity=2)
+    await client.import_all(product, *people, *purchases, old, new)
+    clients = [client, client.with_key(client_id=new_id())]
+    holds = [
+        await booked(one, new, person, hold_seconds=60)
+        for one, person in zip(clients, people[:2], strict=True)
+    ]
+    mover, waits_here = await seated(client, old, [people[2], people[3]])
+    (waits_there,) = await seated(client, new, [people[3]])
+    await run_out(client, *holds)
+    assert (await moved(client, mover, new))["booking"]["class_id"] == new["id"]
+    assert (await client.get_ok(f"/bookings/{waits_there['id']}"))["status"] == "confirmed"
+    # The credit has paid for that seat.
+    assert (await client.get_ok(f"/bookings/{waits_here['id']}"))["status"] == "cancelled"
+    assert await credits_of(client, people[3]) == 0
+    assert await counts_of(client, old, new) == [0, 2]
+    assert await failed_checks(client, "counter", "positions", "waitlist pair", "credits", "receipt") == []

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator
 from typing import Any
 
-import asyncpg
 import msgspec
 import pytest
 
@@ -18,6 +17,7 @@ from shared.db.database import Connection
 from shared.http.idempotency.once import idempotent_request
 from shared.wire import new_id
 from tests.harness.database_layout import open_database
+from tests.harness.databases import connected
 from tests.services.bookings.samples import a_class, a_member
 from tests.services.bookings.studio_client import StudioClient
 
@@ -50,11 +50,10 @@ async def client(database_url: str) -> AsyncIterator[StudioClient]:
 
 @pytest.fixture
 async def admin(database_url: str) -> AsyncIterator[Connection]:
-    conn: Connection = await asyncpg.connect(database_url)
-    for table in TABLES:
-        await conn.execute(f"ALTER TABLE bookings.{table} SET (autovacuum_enabled = false)")
-    yield conn
-    await conn.close()
+    async with connected(database_url) as conn:
+        for table in TABLES:
+            await conn.execute(f"ALTER TABLE bookings.{table} SET (autovacuum_enabled = false)")
+        yield conn
 
 
 async def rows_read(client: StudioClient, class_id: str, member_id: str) -> int:
@@ -89,19 +88,6 @@ async def test_a_table_that_has_grown_is_not_scanned(
     assert await rows_read(client, class_["id"], people[0]["id"]) > ROWS
     await client.import_all(a_member())
     assert await rows_read(client, class_["id"], people[1]["id"]) < 100
-
-
-async def test_only_tables_that_have_grown_are_analyzed(client: StudioClient, admin: Connection) -> None:
-    """Nothing while tables are small, and nothing the second time."""
-
-    async def analyzed() -> list[str]:
-        async with client.service.db.connection() as conn:
-            return [row[0] for row in await conn.fetch("SELECT analyze_grown()")]
-
-    assert await analyzed() == []
-    await admin.execute(MEMBERS, client.caller.studio_id, ROWS)
-    assert await analyzed() == ["bookings.members"]
-    assert await analyzed() == []
 
 
 STORED, LINES = 4_000, 200

@@ -7,7 +7,7 @@ from typing import Any
 from services.bookings.actions.end_holds import end_holds
 from services.bookings.context import Bookings
 from shared.wire import new_id
-from tests.services.bookings.holding import confirm, held, run_out
+from tests.services.bookings.holding import held, run_out
 from tests.services.bookings.samples import a_class, a_member
 from tests.services.bookings.studio_client import StudioClient
 
@@ -75,7 +75,7 @@ async def test_the_same_day_with_and_without_other_peoples_holds(service: Bookin
     gone = await held(other, class_, people[1])
     await run_out(crowded, gone)
     await end_holds(service)
-    assert (await confirm(other, {"id": new_id()})).status == 404
+    assert (await other.confirm(new_id())).status == 404
     told = [event["type"] for event in await crowded.events()]
     assert told.count("booking.held") == 2
     answers = [await a_day(client, class_, people) for client in (plain, crowded)]

@@ -1,6 +1,6 @@
 """For positive controls: removes the locks from a test's own database."""
 
-import asyncpg
+from tests.harness.databases import connected
 
 NO_CLASS_LOCK = """
 CREATE OR REPLACE FUNCTION bookings.lock_class(p_studio uuid, p_class uuid) RETURNS void
@@ -23,28 +23,21 @@ RETURNS bigint[] LANGUAGE plpgsql AS $$ BEGIN RETURN p_places; END $$
 
 async def remove_row_locks(database_url: str) -> None:
     """Removes the constraint too: it would refuse a wrong booking, which would then be decided again."""
-    conn = await asyncpg.connect(database_url)
-    try:
-        await conn.execute(NO_CLASS_LOCK)
-        await conn.execute(NO_CLASS_LOCKS)
-        await conn.execute(NO_MEMBER_LOCK)
+    async with connected(database_url) as conn:
+        for statement in (NO_CLASS_LOCK, NO_CLASS_LOCKS, NO_MEMBER_LOCK):
+            await conn.execute(statement)
         await conn.execute("ALTER TABLE bookings.members DROP CONSTRAINT members_credits_not_negative")
         for what in ("classes", "members"):
             await conn.execute(NO_LOCK_AT_ONCE.format(what=what))
-    finally:
-        await conn.close()
 
 
 async def remove_key_lock(database_url: str) -> None:
     """Every request gets its key at once, even if another holds it."""
-    conn = await asyncpg.connect(database_url)
-    try:
+    async with connected(database_url) as conn:
         text = await conn.fetchval("SELECT pg_get_functiondef('bookings.claim_keys'::regproc)")
         without = text.replace("pg_try_advisory_xact_lock", "0 <> ")
         assert without != text
         await conn.execute(without)
-    finally:
-        await conn.close()
 
 
 IN_ANY_ORDER = """
@@ -62,8 +55,5 @@ END $$
 
 async def lock_in_any_order(database_url: str, what: str) -> None:
     """`classes` or `members`: one by one, so that two transactions can wait for each other."""
-    conn = await asyncpg.connect(database_url)
-    try:
+    async with connected(database_url) as conn:
         await conn.execute(IN_ANY_ORDER.format(what=what))
-    finally:
-        await conn.close()

@@ -1,4 +1,4 @@
-"""The demo studio's file: stable, whole, and in an order that can be imported line by line."""
+"""The demo studio: its file is stable and whole, and it imports, again and a week later."""
 
 from collections import Counter, defaultdict
 from datetime import UTC, date, datetime, timedelta
@@ -9,41 +9,23 @@ import pytest
 
 from services.cli.demo import STUDIO_ID, demo_lines
 from services.cli.demo.timetable import FIXED_CLASSES
+from tests.harness.bookable_studio import demo_with_new_ids
+from tests.harness.http import Client
+from tests.harness.system import System
 
 MONDAY = date(2026, 8, 3)
 BEFORE_SPRING = date(2027, 3, 8)  # the clocks go forward on the 14th
 BEFORE_AUTUMN = date(2026, 10, 26)  # the clocks go back on November 1st
-
-
-def lines(today: date = MONDAY) -> list[dict[str, Any]]:
-    return list(demo_lines(today))
+TODAY = datetime.now(UTC).date()
 
 
 def of_kind(kind: str, today: date = MONDAY) -> list[dict[str, Any]]:
-    return [line for line in lines(today) if line["object"] == kind]
-
-
-def weekly_classes(today: date = MONDAY) -> list[dict[str, Any]]:
-    """Those of the timetable, which moves with the day."""
-    fixed = {session.id for session in FIXED_CLASSES}
-    return [line for line in of_kind("class", today) if line["id"] not in fixed]
-
-
-def instant(text: str) -> datetime:
-    assert text.endswith("Z")
-    return datetime.fromisoformat(text)
-
-
-def test_every_id_is_used_once() -> None:
-    """An id names one resource of the whole file, prices included."""
-    ids = [line["id"] for line in lines()]
-    ids += [price["id"] for product in of_kind("product") for price in product["prices"]]
-    assert [id for id, times in Counter(ids).items() if times > 1] == []
+    return [line for line in demo_lines(today) if line["object"] == kind]
 
 
 def test_the_file_holds_what_a_newcomer_wants_to_try() -> None:
     """Two locations, eight class types, two weeks of classes, people in every state."""
-    counts = Counter(line["object"] for line in lines())
+    counts = Counter(line["object"] for line in demo_lines(MONDAY))
     assert (counts["studio"], counts["location"], counts["class_type"]) == (1, 2, 8)
     assert 20 <= counts["member"] <= 30
     assert counts["class"] >= 30
@@ -53,94 +35,29 @@ def test_the_file_holds_what_a_newcomer_wants_to_try() -> None:
     assert [i["name"] for i in of_kind("instructor") if not i["active"]] == ["Tom Becker"]
     assert len({location["timezone"] for location in of_kind("location")}) == 2
     assert any(line["credit_cost"] for line in of_kind("class"))
-
-
-def test_classes_lie_in_the_two_weeks_from_today_on() -> None:
-    """The first class is today's or later, the last within fourteen days, in the studio's own time."""
-    zone = ZoneInfo("America/New_York")
-    days = {instant(line["start_time"]).astimezone(zone).date() for line in weekly_classes()}
-    assert min(days) == MONDAY
-    assert max(days) == MONDAY + timedelta(days=13)
+    assert any(line["available_count"] == 1 for line in of_kind("class")), "one is nearly full"
 
 
 @pytest.mark.parametrize("today", [BEFORE_SPRING, BEFORE_AUTUMN], ids=["spring", "autumn"])
-def test_a_class_keeps_its_hour_across_a_clock_change(today: date) -> None:
+def test_classes_fill_two_weeks_and_keep_their_hours_across_a_clock_change(today: date) -> None:
     """In each location's own time a weekly class begins at the same hour before and after the change."""
     zones = {line["id"]: ZoneInfo(line["timezone"]) for line in of_kind("location", today)}
     hours: dict[tuple[str, str, int], set[str]] = defaultdict(set)
     offsets: set[timedelta | None] = set()
-    for line in weekly_classes(today):
-        local = instant(line["start_time"]).astimezone(zones[line["location_id"]])
+    days: set[date] = set()
+    fixed = {session.id for session in FIXED_CLASSES}
+    for line in of_kind("class", today):
+        if line["id"] in fixed:
+            continue
+        start, end = (datetime.fromisoformat(line[name]) for name in ("start_time", "end_time"))
+        local = start.astimezone(zones[line["location_id"]])
         hours[line["location_id"], line["title"], local.weekday()].add(local.strftime("%H:%M"))
         offsets.add(local.utcoffset())
-        length = instant(line["end_time"]) - instant(line["start_time"])
-        assert timedelta(minutes=30) <= length <= timedelta(minutes=90)
+        days.add(local.date())
+        assert timedelta(minutes=30) <= end - start <= timedelta(minutes=90)
     assert len(offsets) == 3, "the two weeks must hold a clock change in both zones"
     assert all(len(seen) == 1 for seen in hours.values())
-
-
-def test_the_classes_of_the_reference_are_in_every_demo() -> None:
-    """The samples name them, on whatever day the demo was loaded."""
-    early, late = ({line["id"] for line in of_kind("class", day)} for day in (MONDAY, BEFORE_SPRING))
-    assert early & late == {session.id for session in FIXED_CLASSES}
-
-
-def test_a_line_names_only_what_an_earlier_line_made() -> None:
-    """A line refers only to ids of earlier lines."""
-    seen: set[str] = set()
-    for line in lines():
-        references = {
-            name: value
-            for name, value in line.items()
-            if name.endswith("_id") and isinstance(value, str) and name != "studio_id"
-        }
-        assert all(value in seen for value in references.values()), line
-        assert line.get("studio_id", STUDIO_ID) == STUDIO_ID
-        seen.add(line["id"])
-
-
-def test_bookings_fit_their_classes() -> None:
-    """Confirmed bookings are within capacity and counted right; only a full class has a waitlist."""
-    confirmed: Counter[str] = Counter()
-    waiting: dict[str, list[int]] = defaultdict(list)
-    for booking in of_kind("booking"):
-        if booking["status"] == "confirmed":
-            confirmed[booking["class_id"]] += 1
-        else:
-            waiting[booking["class_id"]].append(booking["waitlist_position"])
-    for line in of_kind("class"):
-        booked = confirmed[line["id"]]
-        assert booked == line["booked_count"] <= line["capacity"]
-        assert line["available_count"] == line["capacity"] - booked
-        queue = waiting[line["id"]]
-        assert queue == list(range(1, len(queue) + 1))
-        assert not queue or (line["allow_waitlist"] and booked == line["capacity"])
-    entries = {(e["class_id"], e["member_id"], e["position"]) for e in of_kind("waitlist")}
-    queued = [b for b in of_kind("booking") if b["status"] == "waitlisted"]
-    assert entries == {(b["class_id"], b["member_id"], b["waitlist_position"]) for b in queued}
-    assert any(line["available_count"] == 1 for line in of_kind("class")), "one is nearly full"
-
-
-def test_every_booking_is_one_the_rules_would_allow() -> None:
-    """Once per class and member, never a suspended one, paid classes by subscribers only, one spot each."""
-    classes = {line["id"]: line for line in of_kind("class")}
-    active = {m["member_id"] for m in of_kind("membership") if m["status"] == "active"}
-    suspended = {m["id"] for m in of_kind("member") if m["suspended"]}
-    spots = {spot["id"]: spot for spot in of_kind("class_spot")}
-    bookings = of_kind("booking")
-    pairs = Counter((b["class_id"], b["member_id"]) for b in bookings)
-    assert max(pairs.values()) == 1
-    taken: Counter[str] = Counter()
-    for booking in bookings:
-        line = classes[booking["class_id"]]
-        assert booking["member_id"] not in suspended
-        assert not line["credit_cost"] or booking["member_id"] in active
-        if line["spot_selection_mode"] == "required":
-            assert spots[booking["class_spot_id"]]["class_id"] == line["id"]
-            assert not spots[booking["class_spot_id"]]["available"]
-            taken[booking["class_spot_id"]] += 1
-        assert instant(booking["created_at"]) < datetime.combine(MONDAY, datetime.min.time(), UTC)
-    assert taken and max(taken.values()) == 1
+    assert (min(days), max(days)) == (today, today + timedelta(days=13))
 
 
 def test_addresses_are_under_example_com_and_unique() -> None:
@@ -149,3 +66,41 @@ def test_addresses_are_under_example_com_and_unique() -> None:
         emails = [line["email"] for line in of_kind(kind)]
         assert all(email.endswith("@example.com") for email in emails)
         assert len(set(emails)) == len(emails)
+
+
+async def imported(system: System, today: date = TODAY) -> Client:
+    await system.import_lines(list(demo_lines(today)))
+    return system.partner(await system.key(studio=STUDIO_ID))
+
+
+async def classes_by_id(partner: Client) -> dict[str, dict[str, Any]]:
+    return {row["id"]: row for row in await partner.everything("/classes")}
+
+
+async def test_the_demo_imports_again_and_a_week_later(system: System) -> None:
+    """No line is refused, the second time changes nothing, and a week later the timetable continues."""
+    partner = await imported(system)
+    first = await classes_by_id(partner)
+    await imported(system)
+    assert await classes_by_id(partner) == first
+    await imported(system, TODAY + timedelta(days=7))
+    later = await classes_by_id(partner)
+    assert {id: later[id] for id in first} == first
+    today, coming = ({line["id"] for line in of_kind("class", TODAY + timedelta(days=n))} for n in (0, 7))
+    # Another test may have imported the demo of another day.
+    assert today <= first.keys()
+    assert later.keys() == first.keys() | coming
+    assert len(coming - today) * 2 == len(coming) - len(FIXED_CLASSES)
+
+
+async def test_the_system_counts_what_the_demo_says(system: System) -> None:
+    """Booked and available seats come from the bookings, and they are what the file says."""
+    lines = demo_with_new_ids(TODAY)
+    await system.import_lines(lines)
+    classes = await classes_by_id(system.partner(await system.key(studio=lines[0]["id"])))
+    for line in lines:
+        if line["object"] == "class":
+            shown = classes[line["id"]]
+            assert {name: shown[name] for name in ("booked_count", "available_count", "start_time")} == {
+                name: line[name] for name in ("booked_count", "available_count", "start_time")
+            }

@@ -1,12 +1,16 @@
-"""The guides of the reference: what docs/ and the changelog say, in a form that the page can draw."""
+"""The reference page and its guides: nothing from outside, and what docs/ and the changelog say.
+
+tests/services/gateway/reference drives it in a browser, under the gateway's policy.
+"""
 
 import json
 import re
-from typing import Any
+from importlib import resources
+from typing import Any, Final
 
 import pytest
 
-from services.cli.openapi.guides import GUIDES, ROOT, blocks_of, changelog, guides
+from services.cli.openapi.guides import GUIDES, ROOT, changelog, guides
 
 MADE: dict[str, Any] = json.loads(json.dumps(guides()))
 
@@ -50,7 +54,17 @@ def test_the_changelog_contains_what_concerns_partners() -> None:
     assert texts(made["sections"][0]["blocks"]) == ["list", "paragraph", "b"]
 
 
-def test_what_the_page_cannot_draw_is_refused() -> None:
-    """Instead of being left out of the reference in silence."""
-    with pytest.raises(ValueError, match="cannot show blockquote"):
-        blocks_of("> quoted")
+FOLDER: Final = resources.files("services.gateway") / "static" / "docs"
+FILES: Final = {one.name: one.read_text("utf-8") for one in FOLDER.iterdir() if one.is_file()}
+PAGES: Final = "".join(text for name, text in FILES.items() if name.endswith(".html"))
+SCRIPT: Final = "".join(text for name, text in FILES.items() if name.endswith(".js"))
+WHOLE: Final = "".join(FILES.values())
+
+
+def test_nothing_is_from_outside_inline_or_read_as_html() -> None:
+    """The page works offline, injected text can be no script, and descriptions enter as text nodes."""
+    assert re.findall(r"(?:https?:)?//[\w.-]+\.\w+|@import|\burl\(", WHOLE) == []
+    assert re.findall(r"<style|style=|<script(?! src=)|\son\w+=", PAGES) == []
+    assert re.findall(r"\bstyle:|\.style\b|cssText", SCRIPT) == []
+    for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"):
+        assert way not in WHOLE

@@ -10,14 +10,9 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from services.cli.openapi.document import document, operator_document
-from services.cli.openapi.schemas import (
-    OPERATOR_TEXTS,
-    PARTNER_TEXTS,
-    default_in_words,
-    default_is_always_present,
-)
+from services.cli.openapi.schemas import OPERATOR_TEXTS, PARTNER_TEXTS
 from shared.http.routes import checked_key
-from shared.wire import API_VERSION, UUID_PATTERN
+from shared.wire import API_VERSION
 
 Json = dict[str, Any]
 DOCUMENTS: dict[str, Json] = {"partners": document(), "operators": operator_document()}
@@ -79,14 +74,6 @@ def test_the_document_is_valid_openapi_3_1(name: str) -> None:
 
 
 @BOTH
-def test_every_array_says_what_it_holds(name: str) -> None:
-    """Generators stop at an array without `items`."""
-    arrays = [(place, part) for place, part in schemas(name) if part.get("type") == "array"]
-    assert len(arrays) > 10
-    assert [place for place, part in arrays if "items" not in part] == []
-
-
-@BOTH
 def test_no_property_has_a_default(name: str) -> None:
     """A generated client makes a field with a default required; in a response it is never missing."""
     found = [
@@ -99,13 +86,7 @@ def test_no_property_has_a_default(name: str) -> None:
 
 
 def test_a_default_is_described_in_words() -> None:
-    """The reader of a field still learns what happens without it; a response has the field always."""
-    sent = {"properties": {"a": {"description": "Seconds.", "default": 60}, "b": {"default": None}}}
-    default_in_words(sent)
-    assert sent == {"properties": {"a": {"description": "Seconds. Default: `60`."}, "b": {}}}
-    answered: Json = {"properties": {"object": {"default": "x"}, "a": {}, "b": {}}, "required": ["b"]}
-    default_is_always_present(answered)
-    assert answered == {"properties": {"object": {}, "a": {}, "b": {}}, "required": ["object", "b"]}
+    """The reader of a field still learns what happens without it."""
     rotate = DOCUMENTS["partners"]["components"]["schemas"]["WebhookSecretRotate"]
     assert "Default: `86400`." in rotate["properties"]["overlap_seconds"]["description"]
     assert "overlap_seconds" not in rotate.get("required", [])
@@ -160,32 +141,12 @@ def test_bounds_of_headers_and_paths_are_those_of_the_code(name: str) -> None:
                         jsonschema.validate(text, parameter["schema"])
 
 
-def test_ids_have_a_format() -> None:
-    """Generators know the format; the pattern of our decoder would only be noise."""
-    assert all(part.get("pattern") != UUID_PATTERN for _, part in schemas("partners"))
-
-
-def properties_of(name: str) -> Iterator[tuple[str, str, Json]]:
-    for schema, shown in DOCUMENTS[name]["components"]["schemas"].items():
-        for key, prop in shown.get("properties", {}).items():
-            yield schema, key, prop
-
-
 @BOTH
 def test_every_property_has_a_description_and_every_text_is_used(name: str) -> None:
     """Nobody has to guess what a field means, and a text for a property that is gone is found."""
-    properties = [prop for _, _, prop in properties_of(name)]
-    assert [prop for prop in properties if not prop.get("description")] == []
+    known = DOCUMENTS[name]["components"]["schemas"].values()
+    properties = [prop for schema in known for prop in schema.get("properties", {}).values()]
+    assert [prop for prop in properties if not prop.get("description", "").endswith(".")] == []
     shown = {prop["description"] for prop in properties}
     unused = {key for key, text in TEXTS[name].items() if not any(one.startswith(text) for one in shown)}
     assert unused == set()
-
-
-@BOTH
-def test_descriptions_speak_to_their_readers(name: str) -> None:
-    """No word of our own code, and whole sentences."""
-    own = r"\b(struct|msgspec|asyncpg|TODO)\b" + (r"|\boutbox\b" if name == "partners" else "")
-    for schema, key, prop in properties_of(name):
-        text = prop["description"]
-        assert text[0].isupper() or text[0] in "`1", (schema, key, text)
-        assert text.endswith(".") and not re.search(own, text), (schema, key, text)

@@ -4,16 +4,20 @@ import json
 import re
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import aiohttp
 import pytest
 
 from shared.servers.ports import free_port
+from tests.harness.http import Client
 from tests.harness.system import ROOT, STUDIOCTL, environment_for
 from tests.harness.terminal import Terminal, on_a_terminal
 from tests.shared.servers.rows import wait_until
+
+pytestmark = pytest.mark.timeout(180)
 
 
 @contextmanager
@@ -44,9 +48,15 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Terminal
         assert "Traceback" not in terminal.text
 
 
-@pytest.mark.timeout(180)
+@pytest.fixture
+async def partner(running: tuple[Terminal, str, Path]) -> AsyncIterator[Client]:
+    terminal, url, _ = running
+    async with aiohttp.ClientSession() as session:
+        yield Client(session, f"{url}/partner/v1", {"X-Service-Key": key_of(terminal)})
+
+
 def test_a_start_shows_its_steps_a_key_and_what_to_try(running: tuple[Terminal, str, Path]) -> None:
-    """Each step names itself and the seconds."""
+    """Each step names itself and the seconds. The base URL leads a browser to the reference."""
     terminal, url, _ = running
     assert key_of(terminal)
     for shown in (f"{url}/partner/v1", f"{url}/docs", "curl -sS -H"):
@@ -54,46 +64,33 @@ def test_a_start_shows_its_steps_a_key_and_what_to_try(running: tuple[Terminal, 
     for shown in ("Loading the services", "Starting Postgres", "Starting the services"):
         assert re.search(rf"{shown} … \d+ s", terminal.text)
         assert re.search(rf"{shown}: \d+\.\d s", terminal.text)
+    with urllib.request.urlopen(f"{url}/", timeout=10) as response:
+        assert response.url == f"{url}/docs"
+        assert b"<html" in response.read()
 
 
-@pytest.mark.timeout(180)
-def test_requests_are_logged_to_the_file_that_the_screen_names(running: tuple[Terminal, str, Path]) -> None:
+async def test_requests_are_logged_to_the_file_that_the_screen_names(
+    running: tuple[Terminal, str, Path], partner: Client
+) -> None:
     """A request's log line is in the file, as JSON, and not on the terminal."""
-    terminal, url, home = running
+    terminal, _, home = running
     assert str(home / "studio.log") in terminal.text
-    request = urllib.request.Request(
-        f"{url}/partner/v1/studio",
-        headers={"X-Service-Key": key_of(terminal), "X-Request-Id": "seen-in-the-file"},
-    )
-    urllib.request.urlopen(request, timeout=10).close()
+    await partner.get("/studio", headers={"X-Request-Id": "seen-in-the-file"})
     wait_until(lambda: "seen-in-the-file" in (home / "studio.log").read_text())
     lines = [json.loads(line) for line in (home / "studio.log").read_text().splitlines()]
     assert any(line.get("request_id") == "seen-in-the-file" for line in lines)
     assert "seen-in-the-file" not in terminal.drain()
 
 
-@pytest.mark.timeout(180)
-def test_an_own_receiver_may_have_plain_http_and_nobody_elses(running: tuple[Terminal, str, Path]) -> None:
+async def test_an_own_receiver_may_have_plain_http_and_nobody_elses(partner: Client) -> None:
     """Under `up` loopback over http is allowed; other hosts are not, and the refusal names the setting."""
-    terminal, url, _ = running
-    key = key_of(terminal)
-    assert _create_endpoint(url, key, "http://127.0.0.1:9/hook")[0] == 201
-    assert _create_endpoint(url, key, "http://localhost:9/hook")[0] == 201
-    status, body = _create_endpoint(url, key, "http://example.com/hook")
-    assert status == 422 and "STUDIO_WEBHOOK_ALLOW_HTTP" in body
-    assert _create_endpoint(url, key, "http://10.0.0.1/hook")[0] == 422
+    hosts = {"127.0.0.1:9": 201, "localhost:9": 201, "example.com": 422, "10.0.0.1": 422}
+    for host, status in hosts.items():
+        reply = await partner.post("/webhook-endpoints", {"url": f"http://{host}/hook"})
+        assert reply.status == status, host
+        assert host != "example.com" or b"STUDIO_WEBHOOK_ALLOW_HTTP" in reply.body
 
 
-@pytest.mark.timeout(180)
-def test_the_root_of_the_partner_port_leads_to_the_reference(running: tuple[Terminal, str, Path]) -> None:
-    """Whoever opens the base URL in a browser lands on the documentation."""
-    _, url, _ = running
-    with urllib.request.urlopen(f"{url}/", timeout=10) as response:
-        assert response.url == f"{url}/docs"
-        assert b"<html" in response.read()
-
-
-@pytest.mark.timeout(120)
 def test_verbose_brings_the_request_log_back_to_the_screen(tmp_path: Path) -> None:
     """`up --verbose` writes no file."""
     with up(tmp_path / "home", "--no-demo", "--verbose") as (terminal, url):
@@ -103,16 +100,3 @@ def test_verbose_brings_the_request_log_back_to_the_screen(tmp_path: Path) -> No
             urllib.request.urlopen(request, timeout=10)
         terminal.wait_for("seen-here")
     assert not (tmp_path / "home" / "studio.log").exists()
-
-
-def _create_endpoint(url: str, key: str, target: str) -> tuple[int, str]:
-    request = urllib.request.Request(
-        f"{url}/partner/v1/webhook-endpoints",
-        json.dumps({"url": target}).encode(),
-        {"X-Service-Key": key, "Content-Type": "application/json"},
-    )
-    try:
-        with urllib.request.urlopen(request, timeout=10) as response:
-            return response.status, response.read().decode()
-    except urllib.error.HTTPError as refusal:
-        return refusal.code, refusal.read().decode()

@@ -1,7 +1,15 @@
-"""Submissions over HTTP: answers, settings, consents, lead context, staff."""
+"""Submissions over HTTP: answers, consents, lead context, staff, settings that turn them away, pages."""
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 
+from msgspec import Raw
+
+from services.forms.store import submissions
+from services.forms.wire.submissions import FormSubmission, SubmissionStatus
+from shared.http.caller import Caller
+from shared.http.pages import MAX_PAGE_BYTES
+from shared.wire import new_id, now
 from tests.services.forms.studio_client import StudioClient, field
 
 CONSENT = field(
@@ -15,8 +23,9 @@ CONSENT = field(
 
 
 async def test_a_submission_is_stored_with_what_was_shown(studio: StudioClient) -> None:
-    """The form's version and each consent's policy, so that the studio can prove what was agreed to."""
-    form = await studio.form(field("goal"), CONSENT)
+    """The form's version and each shown consent's policy, so that the studio can prove what was agreed to."""
+    hidden = field("hidden", "consent", display_when={"field_key": "goal", "op": "empty"})
+    form = await studio.form(field("goal"), CONSENT, field("news", "consent"), hidden)
     path = f"/forms/{form['id']}/submissions"
     body = {
         "submitter_name": "Ann Lee",
@@ -42,7 +51,8 @@ async def test_a_submission_is_stored_with_what_was_shown(studio: StudioClient) 
                 "policy_slug": "waiver",
                 "policy_version": "2026-01",
                 "label": "I have read the waiver",
-            }
+            },
+            {"key": "news", "given": False, "policy_slug": None, "policy_version": None, "label": "news"},
         ],
     }
     await studio.put(f"/forms/{form['id']}", {"fields": [field("goal")]})
@@ -74,7 +84,8 @@ async def test_wrong_answers_are_named_and_nothing_is_stored(studio: StudioClien
     long = await studio.submit(form, {"a": "x" * 5_001, "waiver": "true"})
     assert "5000" in long.json["detail"][0]["msg"], "the limit is said"
     nowhere = {"id": studio.id}
-    assert (await studio.submit(nowhere, {"a": 1})).problems == [(("body", "data", "a"), "string_type")]
+    odd = {"a": 1, "b": None, "c": {"d": 1}, "e": ["x", 2], "f": True, "ok": "1", "also": []}
+    assert [loc[-1] for loc, _ in (await studio.submit(nowhere, odd)).problems] == ["a", "b", "c", "e", "f"]
     assert (await studio.submit(nowhere, {"a": "1"})).status == 404
     assert (await studio.submit(form, {}, email="x")).problems == [
         (("body", "submitter_email"), "value_error")
@@ -167,3 +178,80 @@ async def test_a_numeric_option_matches_however_it_is_written(studio: StudioClie
     for answer in ("1.11", "0.12345678901234568", "one"):
         problems = (await studio.submit(made.json, {"a": answer})).problems
         assert problems == [(("body", "data", "a"), "not_an_option")], answer
+
+
+async def test_settings_turn_submissions_away(studio: StudioClient) -> None:
+    """409 `form_closed`, `submission_limit_reached`, `already_submitted`, before the answers are read."""
+    closed = await studio.form(settings={"closes_at": (datetime.now(UTC) - timedelta(seconds=1)).isoformat()})
+    open_ = await studio.form(settings={"closes_at": (datetime.now(UTC) + timedelta(hours=1)).isoformat()})
+    assert (await studio.submit(closed, {"zzz": "y"})).code == "form_closed"
+    assert (await studio.submit(open_, {})).status == 201
+    full = await studio.form(settings={"max_submissions": 1})
+    assert [(await studio.submit(full, {})).status for _ in range(2)] == [201, 409]
+    assert (await studio.submit(full, {"zzz": "y"})).code == "submission_limit_reached"
+    once = await studio.form(settings={"one_submission_per_email": True})
+    first = await studio.submit(once, {}, "ann@example.com")
+    again = await studio.submit(once, {}, "ANN@Example.com")
+    assert again.code == "already_submitted"
+    assert again.json["error"]["details"] == {"submission_id": first.json["id"]}
+    assert (await studio.submit(once, {}, "bob@example.com")).status == 201
+
+
+async def test_limits_hold_under_a_race(studio: StudioClient) -> None:
+    """Sixty at once: exactly ten places are given; sixty at once with one email: exactly one."""
+    ten = await studio.form(settings={"max_submissions": 10})
+    replies = await asyncio.gather(*(studio.submit(ten, {}, f"p{n}@example.com") for n in range(60)))
+    assert sorted(reply.status for reply in replies) == [201] * 10 + [409] * 50
+    once = await studio.form(settings={"one_submission_per_email": True})
+    replies = await asyncio.gather(*(studio.submit(once, {}, "ann@example.com") for _ in range(60)))
+    assert sorted(reply.status for reply in replies) == [201] + [409] * 59
+
+
+async def test_without_the_lock_the_same_race_breaks_the_limit(studio: StudioClient) -> None:
+    """The positive control: counting and inserting without the form's row lock lets too many through."""
+
+    form = await studio.form(settings={"max_submissions": 10})
+    caller = Caller(studio_id=studio.id)
+
+    async def count_then_insert(number: int) -> None:
+        async with studio.service.context.db.transaction() as conn:
+            if not await submissions.has_reached(conn, caller, form["id"], 10):
+                row = FormSubmission(
+                    id=new_id(),
+                    form_id=form["id"],
+                    submitter_email=f"p{number}@example.com",
+                    data=Raw(b"{}"),
+                    status=SubmissionStatus.PENDING,
+                    created_at=now(),
+                    submitter_name=None,
+                    form_version=1,
+                    consents=[],
+                )
+                await submissions.insert(conn, caller, row, None)
+
+    await asyncio.gather(*(count_then_insert(number) for number in range(60)))
+    assert len((await studio.get(f"/forms/{form['id']}/submissions?limit=200")).json["data"]) > 10
+
+
+ROWS = 14
+
+
+async def test_a_page_of_large_submissions_ends_early_with_an_exact_cursor(studio: StudioClient) -> None:
+    """A page was bounded by rows only: 200 submissions of 245 KB made an answer of 49 MB."""
+    form = await studio.form(*(field(f"story{number}", "textarea") for number in range(10)))
+    for number in range(ROWS):
+        answers = {f"story{part}": "x" * 10_000 for part in range(10)}
+        sent = await studio.submit(form, answers, f"a{number}@example.com")
+        assert sent.status == 201, sent.json
+    seen: list[str] = []
+    cursor = ""
+    while True:
+        answer = await studio.get(f"/forms/{form['id']}/submissions?limit=200{cursor}")
+        assert len(answer.body) < MAX_PAGE_BYTES + 2_000
+        page = answer.json
+        seen += [row["submitter_email"] for row in page["data"]]
+        if not page["has_more"]:
+            break
+        assert page["next_cursor"] == page["data"][-1]["id"]
+        cursor = f"&cursor={page['next_cursor']}"
+    assert seen == [f"a{number}@example.com" for number in range(ROWS)]

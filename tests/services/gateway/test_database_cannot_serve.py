@@ -1,6 +1,6 @@
 """A database that is full, read-only or out of memory: 503, nothing lost, and readiness says so."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -8,8 +8,8 @@ import pytest
 
 from shared.wire import new_id
 from tests.harness.bookable_studio import Bookable, bookable
-from tests.harness.databases import Template, connected
-from tests.harness.system import RunningSystem, System, embedded_system, new_studio_in
+from tests.harness.databases import connected
+from tests.harness.system import System
 
 REFUSE = """
 CREATE FUNCTION {schema}.refuse_write() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -18,36 +18,22 @@ CREATE TRIGGER refuse_write BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTI
 """
 
 
-@pytest.fixture(scope="module")
-def breakable(
-    migrated_template: Template, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[RunningSystem, str]]:
-    """A system on a database of its own, for these tests to break and to mend."""
-    with (
-        migrated_template.copy_for_session() as database_url,
-        embedded_system(tmp_path_factory.mktemp("home"), database_url) as running,
-    ):
-        yield running, database_url
-
-
-@pytest.fixture
-async def own(breakable: tuple[RunningSystem, str]) -> AsyncIterator[tuple[System, Bookable, str]]:
-    running, database_url = breakable
-    async with new_studio_in(running) as system:
-        studio = bookable(members=10)
-        await system.import_lines(studio.lines)
-        yield system, studio, database_url
-
-
 @asynccontextmanager
-async def writes_refused(database_url: str, table: str, state: str) -> AsyncIterator[None]:
+async def writes_refused(system: System, table: str, state: str) -> AsyncIterator[None]:
     schema = table.partition(".")[0]
-    async with connected(database_url) as conn:
+    async with connected(system.running.database_url(schema)) as conn:
         await conn.execute(REFUSE.format(schema=schema, table=table, state=state))
         try:
             yield
         finally:
             await conn.execute(f"DROP FUNCTION {schema}.refuse_write() CASCADE")
+
+
+@pytest.fixture
+async def studio(system: System) -> Bookable:
+    made = bookable(members=5)
+    await system.import_lines(made.lines)
+    return made
 
 
 async def book(system: System, studio: Bookable, member: int, key: str) -> Any:
@@ -56,13 +42,12 @@ async def book(system: System, studio: Bookable, member: int, key: str) -> Any:
 
 
 async def test_a_write_is_503_while_the_database_takes_none_and_works_afterwards(
-    own: tuple[System, Bookable, str],
+    system: System, studio: Bookable
 ) -> None:
     """Disk full, out of memory, I/O error, read-only: 503 with Retry-After, and the same key works later."""
-    system, studio, database_url = own
     for member, state in enumerate(("53100", "53200", "58030", "25006")):
         key = new_id()
-        async with writes_refused(database_url, "bookings.bookings", state):
+        async with writes_refused(system, "bookings.bookings", state):
             refused = await book(system, studio, member, key)
             assert (refused.status, refused.code) == (503, "service_unavailable"), state
             assert "Retry-After" in refused.headers
@@ -74,12 +59,11 @@ async def test_a_write_is_503_while_the_database_takes_none_and_works_afterwards
 
 
 async def test_an_event_is_held_while_the_log_cannot_be_written_and_never_parked(
-    own: tuple[System, Bookable, str],
+    system: System, studio: Bookable
 ) -> None:
     """A full disk is not caused by the message: it is logged once there is space again."""
-    system, studio, database_url = own
     partner = system.partner(await system.key())
-    async with writes_refused(database_url, "webhooks.events", "53100"):
+    async with writes_refused(system, "webhooks.events", "53100"):
         made = await book(system, studio, 0, new_id())
         assert made.status == 201
         await system.site.until(

@@ -10,12 +10,10 @@ import asyncpg
 import pytest
 
 from services.gateway.errors import InvalidKey, RevokedKey
-from services.gateway.key_cache import FORGET_SECONDS, PAGE, KeyCache
+from services.gateway.key_cache import PAGE, KeyCache
 from services.gateway.rules.key_text import hash_secret, make_key
 from services.gateway.secret_lookup import INTERVAL_SECONDS, LARGEST_BATCH, BatchedLookup
-from services.gateway.store import clients
 from services.gateway.store.keys import record_use
-from services.gateway.wire.key import ClientSet
 from shared.db.database import Database
 from shared.http.caller import LIFETIME_SECONDS, CallerSigner
 from shared.wire import new_id
@@ -36,11 +34,11 @@ SELECT gen_random_uuid(), $1, $2, 'key', 'spk', '', '{}' FROM generate_series(1,
 class Keys:
     """One client's keys in the database, and a cache of them."""
 
-    def __init__(self, db: Database, forget_after: float) -> None:
+    def __init__(self, db: Database) -> None:
         self.db = db
         self.studio_id, self.client_id = new_id(), new_id()
         signers = {"bookings": CallerSigner(("k" * 32,))}
-        self.cache = KeyCache(db, (PEPPER,), signers, forget_after=forget_after)
+        self.cache = KeyCache(db, (PEPPER,), signers)
 
     async def sql(self, text: str, *args: object) -> None:
         async with self.db.connection() as conn:
@@ -54,11 +52,7 @@ class Keys:
 
 @pytest.fixture
 async def keys(db: Database) -> Keys:
-    return await keys_in(db)
-
-
-async def keys_in(db: Database, *, forget_after: float = FORGET_SECONDS) -> Keys:
-    keys = Keys(db, forget_after)
+    keys = Keys(db)
     await keys.sql(STUDIO, keys.studio_id)
     await keys.sql(CLIENT, keys.studio_id, keys.client_id)
     await keys.cache.refresh()
@@ -66,24 +60,20 @@ async def keys_in(db: Database, *, forget_after: float = FORGET_SECONDS) -> Keys
 
 
 async def test_only_keys_in_use_are_in_memory(keys: Keys) -> None:
-    """100,000 unused keys take no memory, and no time to read them again."""
+    """100,000 unused keys take no memory, and no time to read them again.
+
+    One that nobody uses any more is forgotten. It is looked up again at its next use.
+    """
     await keys.sql(MANY, keys.studio_id, keys.client_id, PAGE * 2)
     _, text = await keys.add()
     await keys.cache.refresh()
     assert len(keys.cache) == 0
-    await keys.cache.authenticate(text)
-    await keys.cache.refresh()
-    assert len(keys.cache) == 1
-
-
-async def test_a_clients_new_rate_reaches_its_keys(keys: Keys) -> None:
-    """Limits are read with the key."""
-    _, text = await keys.add()
-    assert (await keys.cache.authenticate(text)).burst == 200
-    async with keys.db.connection() as conn:
-        await clients.set_limits(conn, keys.client_id, ClientSet(burst=7))
-    await keys.cache.refresh()
-    assert (await keys.cache.authenticate(text)).burst == 7
+    forgetful = KeyCache(keys.db, (PEPPER,), {}, forget_after=0.0)
+    for cache, kept in ((keys.cache, 1), (forgetful, 0)):
+        await cache.authenticate(text)
+        await cache.refresh()
+        assert len(cache) == kept
+    assert (await forgetful.authenticate(text)).name == "key"
 
 
 async def test_a_revoked_key_is_refused_after_the_next_poll(keys: Keys) -> None:
@@ -106,27 +96,6 @@ async def test_a_revoked_key_is_refused_after_the_next_poll(keys: Keys) -> None:
     with pytest.raises(InvalidKey):
         await keys.cache.authenticate(other_text)
     assert not (await keys.cache.authenticate(stays)).revoked
-
-
-async def test_a_key_that_has_not_changed_stays_the_same_object(keys: Keys) -> None:
-    """Its signed headers and its sessions are kept; a change makes a new one."""
-    key_id, text = await keys.add()
-    key = await keys.cache.authenticate(text)
-    await keys.cache.refresh()
-    assert await keys.cache.authenticate(text) is key
-    await keys.sql("UPDATE keys SET name = 'renamed' WHERE id = $1", key_id)
-    await keys.cache.refresh()
-    assert (await keys.cache.authenticate(text)).name == "renamed"
-
-
-async def test_a_key_that_nobody_uses_is_forgotten_and_still_works(db: Database) -> None:
-    """It is looked up again at its next use."""
-    keys = await keys_in(db, forget_after=0.0)
-    _, text = await keys.add()
-    await keys.cache.authenticate(text)
-    await keys.cache.refresh()
-    assert len(keys.cache) == 0
-    assert (await keys.cache.authenticate(text)).name == "key"
 
 
 class RecordedLookups:

@@ -1,6 +1,5 @@
 """The webhooks service on a real database, with the calls that its tests make."""
 
-import json
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -25,25 +24,12 @@ from shared.settings import Settings
 from shared.wire import new_id
 from tests.harness.database_layout import urls_of_service
 from tests.harness.eventually import eventually, until
+from tests.harness.http import Reply
 from tests.harness.send_events import send_events
 
 T = TypeVar("T")
 READABLE = ("bookings", "form_submissions", "leads", "members", "schedule", "webhooks")
 ALL_READS = frozenset({"webhooks:write", *(f"{name}:read" for name in READABLE)})
-
-
-class Reply:
-    def __init__(self, response: httpx.Response) -> None:
-        self.status = response.status_code
-        self.body = response.content
-        self.headers = response.headers
-
-    def json(self) -> Any:
-        return json.loads(self.body)
-
-    @property
-    def code(self) -> str:
-        return str(self.json()["error"]["code"])
 
 
 class StudioClient:
@@ -81,7 +67,7 @@ class StudioClient:
         if key is not None:
             headers["idempotency-key"] = key
         response = await self.http.request(method, path, json=body, params=query or None, headers=headers)
-        return Reply(response)
+        return Reply(response.status_code, response.headers, response.content)
 
     async def endpoint(self, url: str, *, caller: Caller | None = None, **fields: Any) -> dict[str, Any]:
         reply = await self.call("POST", "/webhook-endpoints", {"url": url} | fields, caller=caller)

@@ -41,9 +41,9 @@ class Gate:
         return web.Response(status=self.status)
 
 
-async def with_a_full_prefetch(client: StudioClient, receiver: Receiver, **fields: Any) -> dict[str, Any]:
+async def with_a_full_prefetch(client: StudioClient, receiver: Receiver) -> dict[str, Any]:
     """Two attempts in flight, and many prefetched."""
-    endpoint = await client.endpoint(receiver.url, **fields)
+    endpoint = await client.endpoint(receiver.url)
     await hold_lanes(client)
     await client.publish_some(60)
     await client.sql("UPDATE lanes SET leased_until = NULL")

@@ -3,9 +3,10 @@
 from aiohttp import web
 from msgspec import structs
 
+from services.webhooks.store.attempts import MAX_ATTEMPTS_KEPT
 from shared.http.caller import Caller
 from shared.wire import delivery_id, new_id
-from tests.harness.receiver import Received, Receiver
+from tests.harness.receiver import Received, Receiver, answering
 from tests.services.webhooks.studio_client import ALL_READS, StudioClient, statuses
 
 HOOK = "http://127.0.0.1:9/"
@@ -31,12 +32,17 @@ async def test_the_newest_deliveries_come_first_if_asked_for(
 
 
 async def test_the_deliveries_of_an_event(client: StudioClient) -> None:
-    """To the client's own endpoints, as far as the key may use them."""
+    """To the client's own endpoints, as far as the key may use them.
+
+    The other event is of the same moment, and its id begins like that of the first. An erasure finds the
+    deliveries of all clients, by ids that are made from those of the event and the endpoint.
+    """
     wide = client.caller(scopes=ALL_READS | {"forms:write"})
     one, two = await client.endpoint(HOOK), await client.endpoint(HOOK, caller=wide)
-    await client.endpoint(HOOK, caller=client.caller(client_id=new_id()))
-    event, _ = await client.publish_some(2)
-    path = "/webhook-deliveries"
+    third = await client.endpoint(HOOK, caller=client.caller(client_id=new_id()))
+    made = client.event()
+    await client.publish(made, structs.replace(made, id=made.id[:19] + new_id()[19:]))
+    path, event = "/webhook-deliveries", made.id
 
     async def endpoints(caller: Caller) -> list[str]:
         page = (await client.call("GET", path, caller=caller, event_id=event)).json()
@@ -55,34 +61,21 @@ async def test_the_deliveries_of_an_event(client: StudioClient) -> None:
         refused = await client.call("GET", path, caller=caller, event_id=event, cursor=hidden)
         assert (refused.status, refused.code) == (400, "invalid_cursor")
     assert (await client.call("GET", path, event_id=new_id())).json()["data"] == []
+    all_of_it = "SELECT deliveries_of($1, $2, $3) AS id"
+    ids = {row["id"] for row in await client.sql(all_of_it, client.studio_id, event, made.created_at)}
+    assert ids == {delivery_id(event, endpoint["id"]) for endpoint in (one, two, third)}
     assert (await client.call("GET", path)).status == 422
 
 
-async def test_an_event_and_an_endpoint_have_one_delivery(client: StudioClient) -> None:
-    """Its id is made from theirs, so that the primary key allows no second one, and finds all of an event.
-
-    The control is an event whose id begins like the first one's, of the same moment.
-    """
-    endpoints = [(await client.endpoint(HOOK))["id"] for _ in range(3)]
-    event = client.event()
-    like_it = structs.replace(event, id=event.id[:19] + new_id()[19:])
-    await client.publish(event, like_it)
-    rows = await client.sql("SELECT id, event_id, endpoint_id FROM deliveries")
-    assert len({row["id"] for row in rows}) == 6
-    for row in rows:
-        assert row["id"] == delivery_id(row["event_id"], row["endpoint_id"])
-        assert row["id"][:19] == event.id[:19]
-    found = "SELECT deliveries_of($1, $2, $3) AS id"
-    ids = await client.sql(found, client.studio_id, event.id, event.created_at)
-    expected = {delivery_id(event.id, endpoint_id) for endpoint_id in endpoints}
-    assert len(ids) == 3 and {row["id"] for row in ids} == expected
-
-
 async def test_a_delivery_tells_what_was_sent_and_answered(client: StudioClient, receiver: Receiver) -> None:
-    """The headers that sign each attempt, and the first ones of the response, without their ends."""
+    """The headers that sign each attempt, and the first ones of the response, without their ends.
+
+    Of its body the first 2 KiB, as text that the database accepts.
+    """
 
     async def answer(got: Received) -> web.StreamResponse:
-        return web.Response(status=202, headers={"X-Trace": "abc", "X-Long": "y" * 500})
+        headers = {"X-Trace": "abc", "X-Long": "y" * 500}
+        return web.Response(status=202, headers=headers, body=b"\x00\xff" + b"x" * 300_000)
 
     receiver.response = answer
     endpoint = await client.endpoint(receiver.url)
@@ -98,7 +91,30 @@ async def test_a_delivery_tells_what_was_sent_and_answered(client: StudioClient,
     assert attempt["response_headers"]["x-trace"] == "abc"
     assert attempt["response_headers"]["x-long"] == "y" * 100
     assert attempt["response_status"] == 202
+    assert attempt["response_body"].startswith("\ufffd\ufffdxx")
+    assert len(attempt["response_body"].encode()) == 2048, "cut after decoding, which makes it longer"
     stranger = client.caller(client_id=new_id())
     assert (await client.call("GET", path, caller=stranger)).status == 404
     narrow = client.caller(scopes=ALL_READS - {"leads:read"})
     assert (await client.call("GET", path, caller=narrow)).status == 403
+
+
+async def test_a_delivery_keeps_its_newest_attempts(client: StudioClient, receiver: Receiver) -> None:
+    """A delivery may be retried by hand for ever; its log does not grow with the retries."""
+    receiver.response = answering(500)
+    endpoint = await client.endpoint(receiver.url)
+    await client.publish_some(1)
+    [delivery] = await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["dead"])
+    await client.sql(
+        """UPDATE deliveries SET attempt_count = 50, attempts = (
+               SELECT jsonb_agg(jsonb_set(attempts -> 0, '{duration_ms}', to_jsonb(n)))
+               FROM generate_series(1, 50) n) RETURNING id"""
+    )
+    assert (await client.call("POST", f"/webhook-deliveries/{delivery['id']}/retry")).status == 202
+    [delivery] = await client.until_deliveries(
+        endpoint["id"], lambda ds: statuses(ds) == ["dead"] and ds[0]["attempt_count"] > 50
+    )
+    kept = delivery["attempts"]
+    new = delivery["attempt_count"] - 50
+    assert len(kept) == MAX_ATTEMPTS_KEPT
+    assert [attempt["duration_ms"] for attempt in kept[:-new]] == list(range(51 - len(kept) + new, 51))

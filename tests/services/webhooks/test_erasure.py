@@ -38,9 +38,10 @@ async def erase(client: StudioClient, *member_ids: str, leads: tuple[str, ...] =
 
 
 async def test_a_person_is_erased_from_events_and_from_responses(
-    client: StudioClient, receiver: Receiver
+    client: StudioClient, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Events of the member and the lead, and responses that repeat them. Other people's stay unchanged."""
+    monkeypatch.setattr(erasing, "WAIT_SECONDS", 0.0)
 
     async def echo(got: Received) -> web.StreamResponse:
         return web.Response(body=got.body)

@@ -4,11 +4,10 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 import pytest
 from aiohttp import web
-from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.abc import AbstractResolver
 
 from services.webhooks.actions import erase_person
 from services.webhooks.dispatcher.dispatcher import Dispatcher
@@ -20,6 +19,7 @@ from tests.harness.eventually import eventually, until
 from tests.harness.receiver import Received, Receiver, answering
 from tests.services.webhooks.studio_client import StudioClient, hold_lanes, open_studio_client, statuses
 from tests.services.webhooks.test_erasure import ada_event, erase, mentions
+from tests.services.webhooks.test_guard import Responses
 
 FRESH_SECONDS, WAIT_SECONDS = 1.0, 1.4
 
@@ -58,21 +58,11 @@ async def test_what_is_loaded_is_sent_without_the_person_and_echoes_are_not_stor
     assert all(d["attempts"][0]["response_status"] == 200 for d in found)
 
 
-class SlowNames(AbstractResolver):
+def slow_names() -> Responses:
     """Names that are looked up for as long as `opened` is not set."""
-
-    def __init__(self) -> None:
-        self.looked_up: set[str] = set()
-        self.opened = asyncio.Event()
-
-    async def resolve(self, host: str, port: int = 0, family: Any = 0) -> list[ResolveResult]:
-        self.looked_up.add(host)
-        await self.opened.wait()
-        address = ResolveResult(hostname=host, host="127.0.0.1", port=port, family=2, proto=0, flags=0)
-        return [address]
-
-    async def close(self) -> None:
-        return None
+    names = Responses(["127.0.0.1"])
+    names.opened.clear()
+    return names
 
 
 @asynccontextmanager
@@ -98,10 +88,10 @@ async def test_a_replica_that_has_loaded_the_person_sends_nothing_after_the_answ
         ada = new_id()
         for version in (1, 2):
             await client.publish(ada_event(client, ada, version))
-        names = SlowNames()
+        names = slow_names()
         async with replica(client, names) as dispatcher:
             await dispatcher.step()
-            await until(lambda: names.looked_up == {"partner.example", "fifo.example"})
+            await until(lambda: set(names.looked_up) == {"partner.example", "fifo.example"})
             erasure = asyncio.create_task(erase(client, ada))
             while not erasure.done():
                 if asks:
@@ -121,7 +111,7 @@ async def test_a_connection_that_takes_longer_than_a_body_is_fresh_is_used_never
     async with open_studio_client(database_url, webhooks_only="log") as client:
         await client.endpoint(receiver.url.replace("127.0.0.1", "partner.example"))
         await client.publish(ada_event(client, new_id()))
-        names = SlowNames()
+        names = slow_names()
         async with replica(client, names) as dispatcher:
             loop = asyncio.get_running_loop()
             end = loop.time() + FRESH_SECONDS + 0.2

@@ -1,5 +1,6 @@
 """Protection against request forgery (SSRF), at connect time, on the socket."""
 
+import asyncio
 import socket
 from typing import Any
 
@@ -24,6 +25,10 @@ FORBIDDEN = [
 ALLOWED = ["1.1.1.1", "8.8.8.8", "100.63.255.255", "172.32.0.1", "2606:4700:4700::1111", "2a00:1450:4001::1"]
 
 
+def family_of(address: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in address else socket.AF_INET
+
+
 @pytest.mark.parametrize("address", [*FORBIDDEN, "not an address"])
 def test_private_local_and_wrapped_addresses_are_off_limits(address: str) -> None:
     """Loopback, private, link-local, CGNAT, metadata, mapped, NAT64, 6to4, multicast and reserved ones."""
@@ -39,9 +44,8 @@ def test_public_addresses_are_allowed(address: str) -> None:
 @pytest.mark.parametrize("address", [a for a in FORBIDDEN if literal_address(a) and "%" not in a])
 async def test_the_socket_refuses_a_literal_at_connect_time(address: str) -> None:
     """aiohttp does not resolve a literal, so the socket factory has to refuse it."""
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with pytest.raises(ForbiddenAddress):
-        guarded_socket((family, socket.SOCK_STREAM, 6, "", (address, 443)))
+        guarded_socket((family_of(address), socket.SOCK_STREAM, 6, "", (address, 443)))
     host = f"[{address}]" if ":" in address else address
     async with Sender(UrlPolicy(allow_http=True)) as sender:
         sent = await sender.post(f"http://{host}:80/", {}, b"{}")
@@ -49,26 +53,20 @@ async def test_the_socket_refuses_a_literal_at_connect_time(address: str) -> Non
 
 
 class Responses(AbstractResolver):
-    """A resolver that gives these responses in turn and repeats the last one."""
+    """A resolver that gives these in turn and repeats the last one. It waits while `opened` is not set."""
 
     def __init__(self, *responses: list[str]) -> None:
         self.responses = list(responses)
-        self.lookups = 0
+        self.looked_up: list[str] = []
+        self.opened = asyncio.Event()
+        self.opened.set()
 
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
-        self.lookups += 1
+    async def resolve(self, host: str, port: int = 0, family: Any = 0) -> list[ResolveResult]:
+        self.looked_up.append(host)
+        await self.opened.wait()
         found = self.responses.pop(0) if len(self.responses) > 1 else self.responses[0]
         return [
-            ResolveResult(
-                hostname=host,
-                host=address,
-                port=port,
-                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
-                proto=6,
-                flags=0,
-            )
+            ResolveResult(hostname=host, host=address, port=port, family=family_of(address), proto=6, flags=0)
             for address in found
         ]
 
@@ -104,7 +102,7 @@ async def test_a_name_that_changes_its_answer_is_asked_once_and_connected_to_wha
     async with Sender(UrlPolicy(allow_http=True), resolver=names) as sender:
         await sender.post(f"http://rebound.example:{port}/hook", {}, b"{}")
         assert tried == ["203.0.114.1"], "connected to the address that was checked, and to no other"
-        assert names.lookups == 1
+        assert names.looked_up == ["rebound.example"]
     monkeypatch.undo()
     async with Sender(UrlPolicy(allow_http=True), resolver=names) as sender:
         sent = await sender.post(f"http://rebound.example:{port}/hook", {}, b"{}")

@@ -76,19 +76,6 @@ async def test_a_load_reads_what_it_takes_however_much_waits(
         assert await conn.fetchval(READ) - before <= 10
 
 
-@pytest.mark.parametrize("fifo", [False, True])
-async def test_a_delivery_without_its_event_stops_no_lane(
-    client: StudioClient, database_url: str, fifo: bool
-) -> None:
-    """Nothing makes one, but it would be the first for ever."""
-    lease = await held_lane(client, events=3)
-    async with connected(database_url) as owner:
-        await owner.execute("DELETE FROM webhooks.events WHERE sequence = 1")
-    async with client.context.db.connection() as conn:
-        due = await attempts.in_order(conn, lease.endpoint_id, 1) if fifo else (await load(conn, lease)).due
-        assert [one.sequence for one in due] == [2]
-
-
 async def test_a_lane_with_new_events_since_the_last_load_is_due_at_once(client: StudioClient) -> None:
     """No lost wake-up: an event stored between the load and the release is not left waiting."""
     lease = await held_lane(client)

@@ -1,6 +1,5 @@
 """A lane is released only if it has seen everything that is due, whatever changes while it loads."""
 
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -20,8 +19,7 @@ class Endpoint:
         self.target = Target(1, 1, True, "https://partner.example", fifo, rate_limit, [])
         self.pending = ["d1", "d2", "d3", "d4", "d5"]
         self.released_with: list[str] | None = None
-        self.paused = False
-        self.loads, self.releases = Batch(self._load), Batch(self._release)
+        self.loads = self.releases = self
 
     def change(self) -> None:
         target = self.target
@@ -31,13 +29,15 @@ class Endpoint:
         self.pending.append(delivery_id)
         self.target = msgspec.structs.replace(self.target, wakes=self.target.wakes + 1)
 
+    async def submit(self, request: Wanted | Release) -> Loaded | bool:
+        return self._load(request) if isinstance(request, Wanted) else self._release(request)
+
     def _load(self, wanted: Wanted) -> Loaded:
         found = [id_ for id_ in self.pending if id_ not in wanted.held][: (wanted.limit + 1) // 2]
         return Loaded(self.target, [] if self.target.fifo else [due(id_) for id_ in found])
 
     def _release(self, release: Release) -> bool:
-        self.paused = release.breaker.is_paused(release.at)
-        if release.wakes == self.target.wakes and release.enabled and not self.paused:
+        if release.wakes == self.target.wakes:
             self.released_with = list(self.pending)
         return False
 
@@ -54,16 +54,8 @@ class MemoryLane(Lane):
         return [due(id_) for id_ in endpoint.pending]
 
 
-class Batch:
-    def __init__(self, response: Callable[[Any], Any]) -> None:
-        self._response = response
-
-    async def submit(self, request: Any) -> Any:
-        return self._response(request)
-
-
-def lane_of(endpoint: Any, breaker: Breaker | None = None) -> Any:
-    return MemoryLane(endpoint, Lease("endpoint", "studio", "token"), breaker or Breaker())
+def lane_of(endpoint: Any) -> Any:
+    return MemoryLane(endpoint, Lease("endpoint", "studio", "token"), Breaker())
 
 
 async def refill_until_settled(lane: Any) -> None:
@@ -84,17 +76,6 @@ async def test_a_change_during_a_refill_loses_no_delivery(rate_limit: float | No
     await refill_until_settled(lane)
     assert endpoint.released_with is None
     assert lane._prefetch.ready
-
-
-async def test_a_lane_that_is_paused_is_released_for_as_long_as_the_pause_lasts() -> None:
-    """What it has loaded stays due, and is loaded again after the pause."""
-    endpoint = Endpoint()
-    lane = lane_of(endpoint)
-    await refill_until_settled(lane)
-    lane._in_flight.breaker = Breaker(paused_until=now().replace(year=2999))
-    assert await lane._released()
-    assert endpoint.paused
-    assert not lane._prefetch.held
 
 
 @pytest.mark.parametrize("fifo", [False, True], ids=["full, by its rate limit", "fifo, still sending"])
@@ -121,13 +102,3 @@ async def test_a_lane_with_nothing_due_is_released() -> None:
     endpoint.pending = []
     await refill_until_settled(lane_of(endpoint))
     assert endpoint.released_with == []
-
-
-@pytest.mark.parametrize(("breaker", "most"), [(Breaker(), 32), (Breaker(failures=1), 2)])
-async def test_an_endpoint_that_fails_loads_few(breaker: Breaker, most: int) -> None:
-    """The rest would be unloaded when it is paused, and loaded again after each pause."""
-    endpoint = Endpoint()
-    endpoint.pending = [f"d{number}" for number in range(100)]
-    lane = lane_of(endpoint, breaker)
-    assert await lane._load()
-    assert len(lane._prefetch.ready) == most

@@ -26,29 +26,6 @@ async def test_a_hanging_endpoint_delays_nobody_else(
     assert receiver.count <= 2, "and it holds few connections until it has shown that it answers"
 
 
-async def test_a_flood_for_many_busy_endpoints_does_not_look_at_them_for_each_event(
-    client: StudioClient, receiver: Receiver
-) -> None:
-    """With a hundred lanes running the looks are 50 ms apart. Without any, as a control, they are not."""
-    dispatcher = client.context.dispatching.dispatcher
-    assert dispatcher is not None
-
-    async def seconds_of_looks(count: int) -> float:
-        began = time.monotonic()
-        for _ in range(count):
-            await dispatcher.step()
-        return time.monotonic() - began
-
-    await seconds_of_looks(4)
-    quick = await seconds_of_looks(4)
-    receiver.response = hang
-    for _ in range(100):
-        await client.endpoint(receiver.url)
-    await client.publish_some(1)
-    await receiver.until_count(100)
-    assert await seconds_of_looks(4) > 0.14 > quick
-
-
 async def test_a_new_event_overtakes_a_hanging_one_of_the_same_endpoint(
     client: StudioClient, receiver: Receiver
 ) -> None:
@@ -74,26 +51,22 @@ async def test_a_new_event_overtakes_a_hanging_one_of_the_same_endpoint(
 
 
 async def test_the_rate_limit_of_an_endpoint_is_kept(client: StudioClient, receiver: Receiver) -> None:
-    """Attempts are never closer together than it allows."""
-    await client.endpoint(receiver.url, rate_limit=20)
-    await client.publish_some(10)
-    got = await receiver.until_count(10)
-    gaps = [later.at - earlier.at for earlier, later in pairwise(got)]
-    # A busy machine may notice one attempt late, which makes the next gap shorter.
-    assert sum(gaps) >= 9 / 20 * 0.8
-    assert median(gaps) > 0.8 / 20
+    """Attempts are never closer together than it allows.
 
-
-async def test_the_rate_limit_is_kept_by_events_that_come_one_by_one(
-    client: StudioClient, receiver: Receiver
-) -> None:
-    """Also when the lane has nothing to do in between, so that it is leased anew for each of them."""
+    Also when the lane has nothing to do in between, so that it is leased anew for each of the first events.
+    """
     await client.endpoint(receiver.url, rate_limit=5)
     for number in range(4):
         await client.publish_some(1)
         await receiver.until_count(number + 1)
         await eventually(lambda: client.sql("SELECT FROM lanes WHERE token IS NULL"))
-    assert receiver.received[-1].at - receiver.received[0].at >= 3 / 5 * 0.8
+    await client.publish_some(4)
+    got = await receiver.until_count(8)
+    for some in (got[:4], got[4:]):
+        gaps = [later.at - earlier.at for earlier, later in pairwise(some)]
+        # A busy machine may notice one attempt late, which makes the next gap shorter.
+        assert sum(gaps) >= 3 / 5 * 0.8
+        assert median(gaps) > 0.8 / 5
 
 
 async def test_a_changed_rate_limit_applies_at_once(client: StudioClient, receiver: Receiver) -> None:

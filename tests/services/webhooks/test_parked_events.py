@@ -95,27 +95,21 @@ async def refused_member(client: StudioClient) -> Event:
 
 
 async def test_an_event_that_comes_again_and_again_is_parked_once(client: StudioClient) -> None:
-    """Each copy is answered as stored, so that the sender deletes its row."""
-    message = unknown_kind(member_event(client, new_id()))
+    """Each copy is answered as stored, so that the sender deletes its row. Others beside it are logged."""
+    message, good = unknown_kind(member_event(client, new_id())), client.event()
+    unreadable = Message("bad", "booking.created", b'{"not": "an event"}')
+    batch = [unreadable, message, message_of(good), message]
     for _ in range(3):
-        reply = await send_events(client.bus, [message, message])
-        assert [one.event_id for one in reply.stored] == [message.id] * 2 and reply.refused == []
-    assert await counted(client, EVENT_LOG) == 1
-    [shown] = await listed(client, EVENT_LOG)
-    assert (shown["id"], shown["topic"]) == (message.id, "member.promoted")
-    assert "unknown kind 'member.promoted'" in shown["reason"]
-    assert shown["body"] == message.body.decode()
-
-
-async def test_an_event_that_forms_refuses_is_parked_by_the_log_and_leaves_its_outbox(
-    client: StudioClient,
-) -> None:
-    """With the reason that forms gave, whatever it quotes."""
-    event = await refused_member(client)
-    [shown] = await listed(client, NEW_MEMBERS)
-    assert (shown["id"], shown["topic"], shown["reason"]) == (event.id, "member.created", "no such ?form")
-    assert await counted(client, NEW_MEMBERS) == 1 and await counted(client, EVENT_LOG) == 0
-    assert await client.sql("SELECT 1 FROM outbox") == []
+        reply = await send_events(client.bus, batch)
+        assert [one.event_id for one in reply.stored] == [one.id for one in batch] and reply.refused == []
+    assert await logged(client) == [good.id]
+    assert await counted(client, EVENT_LOG) == 2
+    shown = {one["id"]: one for one in await listed(client, EVENT_LOG)}
+    assert shown.keys() == {"bad", message.id}
+    assert shown[message.id]["topic"] == "member.promoted"
+    assert "unknown kind 'member.promoted'" in shown[message.id]["reason"]
+    assert shown[message.id]["body"] == message.body.decode()
+    assert (await client.call("GET", "/staff/queues")).status == 404, "operators only"
 
 
 async def test_requeued_events_of_the_log_are_logged_once_the_cause_is_mended(
@@ -141,9 +135,15 @@ async def test_requeued_events_of_the_log_are_logged_once_the_cause_is_mended(
     assert [one["id"] for one in await listed(client, EVENT_LOG)] == [events[0].id]
 
 
-async def test_requeued_events_of_forms_reach_it(client: StudioClient, forms: Forms) -> None:
-    """Through the outbox of the log. As long as forms refuses them, they are parked again."""
+async def test_an_event_that_forms_refuses_is_parked_by_the_log_until_forms_takes_it(
+    client: StudioClient, forms: Forms
+) -> None:
+    """With the reason that forms gave, whatever it quotes. Requeued, it is parked again, or it is handled."""
     event = await refused_member(client)
+    [shown] = await listed(client, NEW_MEMBERS)
+    assert (shown["id"], shown["topic"], shown["reason"]) == (event.id, "member.created", "no such ?form")
+    assert await counted(client, NEW_MEMBERS) == 1 and await counted(client, EVENT_LOG) == 0
+    assert await client.sql("SELECT 1 FROM outbox") == []
     assert await requeue(client, NEW_MEMBERS) == 1
     await eventually(lambda: client.sql(PARKED, NEW_MEMBERS.name))
     forms.broken = False

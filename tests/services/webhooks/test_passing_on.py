@@ -35,17 +35,6 @@ async def test_an_idle_endpoint_is_sent_to_without_a_poll(client: StudioClient, 
     await receiver.until_count(2)
 
 
-async def test_little_is_passed_on(client: StudioClient) -> None:
-    """At most 64 deliveries of a lane; none in order, which the lane loads, and none that is not sent."""
-    plain, fifo, gone = [await client.endpoint(HOOK, fifo=fifo) for fifo in (False, True, False)]
-    assert (await client.call("DELETE", f"/webhook-endpoints/{gone['id']}")).status == 204
-    for endpoint, passed in ((plain, 64), (fifo, 0), (gone, 0)):
-        [claimed] = await claimed_by_log(client, endpoint["id"], 100)
-        sequences = [due.sequence for due in claimed.first.due]
-        assert sequences == list(range(1, passed + 1))
-        assert claimed.first.target.enabled == (endpoint is not gone)
-
-
 async def test_a_lane_that_was_passed_on_notices_a_change_that_was_committed_meanwhile(
     client: StudioClient,
 ) -> None:

@@ -1,4 +1,4 @@
-"""The connection pool: connections are reused in FIFO order and never leak state between uses."""
+"""The connection pool: connections are reused and never leak state between uses."""
 
 import asyncio
 import socket
@@ -11,7 +11,7 @@ import pytest
 
 from shared.db import connection_pool
 from shared.db.database import Connection, Database
-from shared.errors import NotFound
+from shared.errors import NotFound, UpstreamTimeout
 from tests.chaos.link import BOTH, linked
 from tests.harness.databases import connected
 from tests.harness.eventually import until
@@ -31,7 +31,10 @@ async def pid(conn: Connection) -> int:
 
 
 async def test_a_connection_is_used_again(db: Database) -> None:
-    """Without a reset query in between, after successful and refused statements alike."""
+    """Without a reset query in between, after successful and refused statements alike.
+
+    A caller that forgets to end its transaction does not pass it on to the next.
+    """
     async with db.connection() as conn:
         first = await pid(conn)
     with pytest.raises(NotFound):
@@ -40,19 +43,10 @@ async def test_a_connection_is_used_again(db: Database) -> None:
     async with db.transaction() as conn:
         assert await pid(conn) == first
         assert conn.is_in_transaction()
-
-
-async def test_callers_wait_in_line(db: Database) -> None:
-    """The next caller gets the connection that is released."""
-    order: list[int] = []
-
-    async def use(number: int) -> None:
-        async with db.connection() as conn:
-            await conn.fetchval("SELECT pg_sleep(0.01)")
-            order.append(number)
-
-    await asyncio.gather(*(use(number) for number in range(5)))
-    assert order == [0, 1, 2, 3, 4]
+    async with db.connection() as conn:
+        await conn.execute("BEGIN")
+    async with db.connection() as conn:
+        assert not conn.is_in_transaction()
 
 
 async def test_waiting_too_long_for_a_connection_fails(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,36 +60,30 @@ async def test_waiting_too_long_for_a_connection_fails(db: Database, monkeypatch
         assert await conn.fetchval("SELECT 1") == 1
 
 
-async def test_a_cancelled_statement_reaches_nobody_else(db: Database) -> None:
-    """Its transaction is rolled back, and the next caller gets a clean connection."""
+@pytest.mark.parametrize("interruption", [asyncio.CancelledError, TimeoutError])
+async def test_an_interrupted_statement_reaches_nobody_else(
+    db: Database, interruption: type[BaseException]
+) -> None:
+    """The server may still run it. Its transaction is rolled back, and the next session is clean."""
+    async with db.connection() as conn:
+        await conn.execute("SET application_name = 'left behind'")
 
     async def slow() -> None:
         async with db.transaction() as conn:
-            await conn.execute("SET LOCAL application_name = 'left behind'")
+            assert await conn.fetchval("SHOW application_name") == "left behind", "control"
             await conn.execute("INSERT INTO locations VALUES (gen_random_uuid(), gen_random_uuid())")
-            await conn.execute("SELECT pg_sleep(60)")
+            await conn.execute("SELECT pg_sleep(60)", timeout=0.1 if interruption is TimeoutError else 60)
 
     task = asyncio.create_task(slow())
-    await asyncio.sleep(0.1)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
+    if interruption is asyncio.CancelledError:
+        await asyncio.sleep(0.1)
+        task.cancel()
+    with pytest.raises(interruption):
         await task
     async with db.connection() as conn:
         assert not conn.is_in_transaction()
         assert await conn.fetchval("SHOW application_name") == "studio-bookings"
         assert await conn.fetchval("SELECT count(*) FROM locations") == 0
-
-
-async def test_a_connection_whose_statement_timed_out_is_reset(db: Database) -> None:
-    """The server may still run the statement, so the next caller does not get the session as it is."""
-    async with db.connection() as conn:
-        await conn.execute("SET application_name = 'left behind'")
-    with pytest.raises(TimeoutError):
-        async with db.connection() as conn:
-            assert await conn.fetchval("SHOW application_name") == "left behind", "control"
-            await conn.execute("SELECT pg_sleep(60)", timeout=0.1)
-    async with db.connection() as conn:
-        assert await conn.fetchval("SHOW application_name") == "studio-bookings"
 
 
 async def test_a_dead_link_holds_a_caller_for_one_timeout_only(
@@ -121,6 +109,22 @@ async def test_a_dead_link_holds_a_caller_for_one_timeout_only(
         await db.close()
 
 
+async def test_a_service_waits_for_a_database_that_comes_up_later(database_url: str) -> None:
+    """As in compose and Kubernetes: what it gets once the server is there works."""
+    address = urlsplit(database_url)
+    async with linked("postgres", address.port or 0) as link:
+        link.refuse()
+        through_link = database_url.replace(f":{address.port}", f":{link.port}")
+        connecting = asyncio.create_task(Database.connect(through_link, "bookings", size=1))
+        await asyncio.sleep(0.5)
+        assert not connecting.done()
+        await link.heal()
+        db = await connecting
+        async with db.connection() as conn:
+            assert await pid(conn)
+        await db.close()
+
+
 async def test_connections_notice_that_the_servers_machine_is_gone(db: Database) -> None:
     """Keepalive for idle ones, a limit for unacknowledged bytes of busy ones; for both pools alike."""
     options = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 3, "TCP_KEEPCNT": 4, "TCP_USER_TIMEOUT": 20_000}
@@ -130,14 +134,6 @@ async def test_connections_notice_that_the_servers_machine_is_gone(db: Database)
         connection = inner._con._transport.get_extra_info("socket")
         assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
         assert {name: connection.getsockopt(socket.IPPROTO_TCP, name) for name in known} == known
-
-
-async def test_a_transaction_left_open_is_ended(db: Database) -> None:
-    """A caller that forgets to end it does not pass it on to the next."""
-    async with db.connection() as conn:
-        await conn.execute("BEGIN")
-    async with db.connection() as conn:
-        assert not conn.is_in_transaction()
 
 
 async def test_a_connection_that_the_server_closed_is_replaced(db: Database, database_url: str) -> None:
@@ -165,6 +161,42 @@ async def test_broken_connections_do_not_fill_the_pool(db: Database, monkeypatch
                 await conn.fetchval("SELECT 1")
     async with db.connection() as conn:
         assert await conn.fetchval("SELECT 1") == 1
+
+
+async def test_a_write_whose_connection_is_lost_has_an_unknown_outcome(
+    db: Database, database_url: str
+) -> None:
+    """A single write may be committed: the partner gets 504 and repeats it with the same key, not 503."""
+    pids: asyncio.Queue[int] = asyncio.Queue()
+
+    async def write() -> None:
+        async with db.single_write() as conn:
+            await pids.put(await conn.fetchval("SELECT pg_backend_pid()"))
+            await conn.execute("SELECT pg_sleep(30)")
+
+    writing = asyncio.create_task(write())
+    async with connected(database_url) as conn:
+        await conn.execute("SELECT pg_terminate_backend($1)", await pids.get())
+    with pytest.raises(UpstreamTimeout):
+        await writing
+    assert db.write_problem() is not None
+
+
+async def test_a_write_that_the_server_refuses_is_known_not_to_have_happened(db: Database) -> None:
+    """503: nothing was done."""
+    with pytest.raises(asyncpg.ReadOnlySQLTransactionError):
+        async with db.single_write() as conn:
+            await conn.execute("SET default_transaction_read_only = on")
+            await conn.execute("CREATE TABLE never (id int)")
+
+
+async def test_a_single_write_within_a_transaction_is_a_part_of_that(db: Database) -> None:
+    """An idempotency key, what it stands for and the stored response are one transaction."""
+    async with db.transaction() as outer:
+        async with db.joined(outer), db.single_write() as conn:
+            assert conn is outer
+            await conn.execute("SELECT 1")
+        assert outer.is_in_transaction()
 
 
 async def end(database_url: str, backend: int) -> None:

@@ -1,38 +1,21 @@
 """With libpq's settings for TLS a service talks to a database that proves its name, and to no other."""
 
-from datetime import UTC, datetime, timedelta
+import subprocess
 from pathlib import Path
 
 import asyncpg
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
-
-@pytest.fixture
-def authority(tmp_path: Path) -> Path:
-    key, name = ec.generate_private_key(ec.SECP256R1()), x509.NameAttribute(NameOID.COMMON_NAME, "nobody")
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder(x509.Name([name]), x509.Name([name]), key.public_key())
-        .serial_number(1)
-        .not_valid_before(now)
-        .not_valid_after(now + timedelta(days=1))
-        .sign(key, hashes.SHA256())
-    )
-    path = tmp_path / "ca.crt"
-    path.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-    return path
+AUTHORITY = "openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=nobody -keyout ca.key -out ca.crt"
 
 
 async def test_a_database_without_a_certificate_is_refused_where_one_is_required(
-    database_url: str, authority: Path, monkeypatch: pytest.MonkeyPatch
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The chart's settings reach the driver through the environment, not the URL."""
+    subprocess.run(AUTHORITY.split(), cwd=tmp_path, check=True, capture_output=True)
     monkeypatch.setenv("PGSSLMODE", "verify-full")
-    monkeypatch.setenv("PGSSLROOTCERT", str(authority))
+    monkeypatch.setenv("PGSSLROOTCERT", str(tmp_path / "ca.crt"))
     with pytest.raises(ConnectionError, match="SSL"):
         await asyncpg.connect(database_url)
     monkeypatch.setenv("PGSSLMODE", "prefer")

@@ -2,7 +2,6 @@
 
 import secrets
 from pathlib import Path
-from typing import Any
 
 import asyncpg
 import pytest
@@ -21,9 +20,8 @@ async def test_migrating_again_applies_nothing(database_url: str) -> None:
 
 async def test_a_changed_file_is_refused(database_url: str) -> None:
     """An edit of an applied file would be silently missing in other databases."""
-    conn: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
-    await conn.execute("UPDATE catalog.schema_migrations SET checksum = 'other'")
-    await conn.close()
+    async with connected(database_url) as conn:
+        await conn.execute("UPDATE catalog.schema_migrations SET checksum = 'other'")
     with pytest.raises(MigrationProblem, match="was changed after it was applied"):
         await migrate(database_url, ["catalog"])
 
@@ -42,42 +40,37 @@ CREATE TRIGGER killer BEFORE INSERT ON gateway.schema_migrations
 async def test_a_migration_killed_before_its_record_has_not_happened(postgres: Postgres) -> None:
     """Applied but not recorded, it would make every later run fail on objects that exist already."""
     name = f"killed_{secrets.token_hex(6)}"
-    admin: asyncpg.Connection[Any] = await asyncpg.connect(postgres.url_of("postgres"))
-    await admin.execute(f"CREATE DATABASE {name}")
-    try:
-        conn: asyncpg.Connection[Any] = await asyncpg.connect(postgres.url_of(name))
-        await conn.execute(KILLER)
-        with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError, ConnectionError)):
-            await migrate(postgres.url_of(name), ["gateway"])
-        await conn.execute("DROP TRIGGER killer ON gateway.schema_migrations")
-        await conn.close()
-        files = [found for found, _ in migration_files("gateway")]
-        files += [f"functions/{file.name}" for file in function_files("gateway")]
-        assert await migrate(postgres.url_of(name), ["gateway"]) == {"gateway": files}
-    finally:
-        await admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
-        await admin.close()
+    async with connected(postgres.url_of("postgres")) as admin:
+        await admin.execute(f"CREATE DATABASE {name}")
+        try:
+            async with connected(postgres.url_of(name)) as conn:
+                await conn.execute(KILLER)
+                with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError, ConnectionError)):
+                    await migrate(postgres.url_of(name), ["gateway"])
+                await conn.execute("DROP TRIGGER killer ON gateway.schema_migrations")
+            files = [found for found, _ in migration_files("gateway")]
+            files += [f"functions/{file.name}" for file in function_files("gateway")]
+            assert await migrate(postgres.url_of(name), ["gateway"]) == {"gateway": files}
+        finally:
+            await admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
-@pytest.mark.parametrize("service", SERVICES)
-async def test_a_services_role_reaches_its_own_schema_only(database_url: str, service: str) -> None:
+async def test_a_services_role_reaches_its_own_schema_only(database_url: str) -> None:
     """It reads no other service's tables, makes no tables, and cannot edit the record of its migrations."""
-    async with connected(service_url(database_url, service)) as conn:
-        assert await conn.fetchval(f"SELECT count(*) FROM {service}.schema_migrations") >= 0  # noqa: S608
-        for table in ("schema_migrations", "schema_functions"):
-            for change in (
-                f"DELETE FROM {service}.{table}",  # noqa: S608
-                f"INSERT INTO {service}.{table} SELECT 'x', 'x'",
-            ):
+    for service in SERVICES:
+        async with connected(service_url(database_url, service)) as conn:
+            assert await conn.fetchval(f"SELECT count(*) FROM {service}.schema_migrations") >= 0  # noqa: S608
+            refused = [f"CREATE TABLE {service}.mine (id integer)"]
+            for table in ("schema_migrations", "schema_functions"):
+                refused.append(f"DELETE FROM {service}.{table}")  # noqa: S608
+                refused.append(f"INSERT INTO {service}.{table} SELECT 'x', 'x'")
+            for statement in refused:
                 with pytest.raises(asyncpg.InsufficientPrivilegeError):
-                    await conn.execute(change)
-        for other in SERVICES:
-            if other != service:
+                    await conn.execute(statement)
+            for other in set(SERVICES) - {service}:
                 for reach in (f"TABLE {other}.schema_migrations", f"SET ROLE studio_{other}"):
                     with pytest.raises(asyncpg.InsufficientPrivilegeError, match=r"for schema|set role"):
                         await conn.execute(reach)
-        with pytest.raises(asyncpg.InsufficientPrivilegeError):
-            await conn.execute(f"CREATE TABLE {service}.mine (id integer)")
 
 
 def test_every_service_has_numbered_files() -> None:

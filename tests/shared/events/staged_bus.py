@@ -128,7 +128,7 @@ async def until_idle(one: Relay) -> None:
         await asyncio.sleep(0)
 
 
-def versions(count: int, studio_id: str = STUDIO) -> list[Event]:
+def versions(count: int) -> list[Event]:
     """Events of one resource."""
     booking = new_id()
-    return [event(booking, version, studio_id) for version in range(1, count + 1)]
+    return [event(booking, version) for version in range(1, count + 1)]

@@ -3,17 +3,12 @@
 import time
 
 import pytest
+from msgspec.structs import replace
 
 from shared.errors import Unauthenticated
-from shared.http.caller import (
-    CALLER_HEADER,
-    LIFETIME_SECONDS,
-    Caller,
-    CallerSigner,
-    CallerVerifier,
-)
+from shared.http.caller import CALLER_HEADER, LIFETIME_SECONDS, Caller, CallerSigner, CallerVerifier
 from shared.http.client_address import ForwardedHeader, TrustedProxies, network_of
-from shared.settings import SettingsProblem, read_settings
+from shared.settings import read_settings
 
 CALLER = Caller(
     studio_id="s", client_id="c", key_id="k", scopes=frozenset({"a:read", "b:read"}), location_ids=("l",)
@@ -25,18 +20,10 @@ def verify(header: bytes | None, *keys: str) -> Caller:
     return CallerVerifier(keys).verify(headers, "r")
 
 
-def test_a_caller_survives_the_hop() -> None:
-    """Every field except the request's own ids is signed."""
-    found = verify(CallerSigner(("key",)).sign(CALLER), "key")
-    assert (found.studio_id, found.client_id, found.key_id) == ("s", "c", "k")
-    assert (found.scopes, found.location_ids, found.actor) == (CALLER.scopes, ("l",), "client")
-    assert found.request_id == "r"
-
-
-def test_the_key_can_be_rotated() -> None:
-    """A service with both keys accepts either; one with only the old key refuses the new."""
+def test_a_caller_survives_the_hop_and_the_key_can_be_rotated() -> None:
+    """Every field is signed. A service with both keys accepts either, one with the old one only the old."""
     signed = CallerSigner(("new", "old")).sign(CALLER)
-    assert verify(signed, "old", "new").studio_id == "s"
+    assert verify(signed, "old", "new") == replace(CALLER, request_id="r")
     with pytest.raises(Unauthenticated):
         verify(signed, "old")
 
@@ -132,10 +119,7 @@ def test_one_header_counts(header: ForwardedHeader, client: str) -> None:
 
 
 def test_nobody_is_trusted_unless_it_is_said() -> None:
-    """The setting must be a list of networks."""
     assert TrustedProxies().client_of(INGRESS, {b"x-forwarded-for": PARTNER.encode()}) == INGRESS
-    with pytest.raises(SettingsProblem, match="STUDIO_TRUSTED_PROXIES"):
-        read_settings({"STUDIO_TRUSTED_PROXIES": "10.0.0.0/8, the ingress"})
 
 
 def test_an_ipv6_host_counts_as_its_network() -> None:

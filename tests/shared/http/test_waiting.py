@@ -1,10 +1,7 @@
-"""A wait ends with its result, with the caller, with the process, or with the time."""
+"""A wait ends with its result, with the caller, or with the process."""
 
 import asyncio
-import time
 from typing import Any
-
-import pytest
 
 from shared.http.waiting import Stopping, pause, unless_ended
 
@@ -43,12 +40,6 @@ async def test_a_wait_ends_with_whatever_comes_first() -> None:
         assert not stopping.tells
 
 
-async def test_a_wait_that_takes_too_long_is_told() -> None:
-    never = asyncio.get_running_loop().create_future()
-    with pytest.raises(TimeoutError):
-        await unless_ended(result(never), Caller().receive, None, 0.01)
-
-
 async def test_a_caller_that_hangs_up_at_the_very_moment_does_no_harm() -> None:
     """In the same turn of the loop as the result."""
     problems: list[dict[str, Any]] = []
@@ -66,11 +57,10 @@ async def test_a_caller_that_hangs_up_at_the_very_moment_does_no_harm() -> None:
 
 async def test_a_pause_ends_with_its_time_or_with_the_process() -> None:
     """A stop does not wait for hundreds of refusals that are spaced."""
-    stopping, began = Stopping(), time.monotonic()
-    await pause(0.05, stopping)
-    assert time.monotonic() - began >= 0.05
+    stopping = Stopping()
     long = asyncio.create_task(pause(30, stopping))
-    await asyncio.sleep(0)
+    await pause(0.05, stopping)
+    assert not long.done()
     stopping.begin()
     await asyncio.wait_for(long, 5)
     await asyncio.wait_for(pause(30, stopping), 5)

@@ -1,16 +1,30 @@
-"""Nothing private leaves through the logs, whoever wrote the text; the line of a request has its fields."""
+"""Nothing private leaves through the logs, whoever wrote the text. The lines of requests, and traces."""
 
 import json
 import logging
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import asyncpg
 import pytest
 import structlog
 
-from shared.observability.log import RequestLine, log_line, set_up_logging
+from shared.observability.log import RequestLine, log_line, set_up_lines, set_up_logging
 from shared.observability.scrubbing import safe_message, safe_traceback, scrub
+from shared.observability.tracing import begin, in_span, trace_id_of, valid_traceparent
 from shared.settings import Settings
+
+
+@pytest.fixture(autouse=True)
+def _logging_restored() -> Iterator[None]:
+    """Logging is global to the process, so each test here leaves it as it was."""
+    handlers, level = logging.root.handlers[:], logging.root.level
+    yield
+    logging.root.handlers[:] = handlers
+    logging.root.setLevel(level)
+    structlog.reset_defaults()
+    set_up_lines(sys.stderr.buffer, as_json=False, enabled=True)
 
 
 def said(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
@@ -76,42 +90,45 @@ def test_log_lines_of_libraries_have_the_same_format(capsys: pytest.CaptureFixtu
     assert line["logger"] == "aio_pika" and line["message"] == "lost amqp://[login]@broker/"
 
 
-def line(**fields: str) -> RequestLine:
-    known = {"method": "GET", "route": "/classes", "request_id": "r-1", "service": "bookings"} | fields
-    return RequestLine(status=200, ms=1.25, trace_id=None, studio_id="s", client_id="c", key_id=None, **known)  # type: ignore[arg-type]
-
-
-def test_a_line_is_json_with_every_field(capsys: pytest.CaptureFixture[str]) -> None:
-    """One line on stderr."""
+def test_the_line_of_a_request_is_json_with_every_field(capsys: pytest.CaptureFixture[str]) -> None:
+    """The request id is the only one whose text a partner chooses. At `warning` the line is not written."""
+    fields: dict[str, Any] = {"service": "bookings", "method": "GET", "route": "/classes", "status": 200}
+    fields |= {"ms": 1.25, "trace_id": None, "studio_id": "s", "client_id": "c", "key_id": None}
+    line = RequestLine(request_id="ada@example.com", **fields)
     set_up_logging(Settings(log_format="json"), "bookings")
-    log_line(line())
-    written = json.loads(capsys.readouterr().err)
+    log_line(line)
+    [written] = said(capsys)
     assert written.pop("timestamp").endswith("Z")
-    assert written == {
-        "event": "request",
-        "level": "info",
-        "service": "bookings",
-        "method": "GET",
-        "route": "/classes",
-        "status": 200,
-        "ms": 1.25,
-        "request_id": "r-1",
-        "trace_id": None,
-        "studio_id": "s",
-        "client_id": "c",
-        "key_id": None,
-    }
-
-
-def test_a_request_id_that_is_an_email_is_not_written(capsys: pytest.CaptureFixture[str]) -> None:
-    """It is the only field whose text a partner chooses."""
-    set_up_logging(Settings(log_format="json"), "bookings")
-    log_line(line(request_id="ada@example.com"))
-    assert "ada" not in capsys.readouterr().err
-
-
-def test_the_level_holds_for_requests_too(capsys: pytest.CaptureFixture[str]) -> None:
-    """At `warning` a successful request is not logged."""
+    assert written == {"event": "request", "level": "info", "request_id": "[email]"} | fields
     set_up_logging(Settings(log_format="json", log_level="warning"), "bookings")
-    log_line(line())
-    assert capsys.readouterr().err == ""
+    log_line(line)
+    assert said(capsys) == []
+
+
+GOOD = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        GOOD[:-1],
+        GOOD + "\r\nx: y",
+        GOOD.upper(),
+        "01" + GOOD[2:],
+        "00-" + "0" * 32 + "-b7ad6b7169203331-01",
+        "00-0af7651916cd43dd8448eb211c80319c-" + "0" * 16 + "-01",
+    ],
+)
+def test_only_a_valid_traceparent_is_accepted(text: str) -> None:
+    """It is passed on in headers, rows and messages."""
+    assert valid_traceparent(text) is None
+    assert valid_traceparent(GOOD) == GOOD
+
+
+def test_without_a_collector_the_partners_trace_is_passed_on_unchanged() -> None:
+    """Its id is in our logs all the same."""
+    assert begin("work", GOOD) is None
+    with in_span("work", GOOD, "producer") as traceparent:
+        assert traceparent == GOOD
+    assert trace_id_of(GOOD) == "0af7651916cd43dd8448eb211c80319c" and trace_id_of(None) is None

@@ -1,4 +1,4 @@
-"""Each field type against right and wrong answers."""
+"""Each field type against right and wrong answers. A plain right one of each is in the property test."""
 
 import base64
 from typing import Any
@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from services.forms.rules.answer_values import Answers
-from services.forms.rules.answers import evaluate, malformed_answers
+from services.forms.rules.answers import evaluate
 from shared.emails import MAX_UNUSUAL, TOO_MANY_UNUSUAL
 from shared.errors import Invalid
-from tests.services.forms.rules.field_builders import make_field, show_when
+from tests.services.forms.rules.field_builders import make_field
 
 PNG = "data:image/png;base64," + base64.b64encode(b"x" * 100).decode()
 COLOURS = {"options": ["red", {"value": "blue", "label": "Blue!"}, 3]}
@@ -17,13 +17,10 @@ IMAGES = {"accept": "image/*, .pdf", "max_file_size": 100}
 
 TABLE: list[tuple[str, dict[str, Any], Any, str | None]] = [
     # type, properties, answer, the problem's type or None
-    ("text", {}, "hello", None),
     ("text", {}, "x" * 5_001, "string_too_long"),
     ("text", {}, ["a"], "string_type"),
     ("textarea", {}, "x" * 50_000, None),
     ("textarea", {}, "x" * 50_001, "string_too_long"),
-    ("number", {}, "12.50", None),
-    ("number", {}, "-3e2", None),
     ("number", {}, "NaN", "number_parsing"),
     ("number", {}, "1_000", "number_parsing"),
     ("number", {}, "١٢", "number_parsing"),
@@ -31,25 +28,14 @@ TABLE: list[tuple[str, dict[str, Any], Any, str | None]] = [
     ("number", {"min": 0.1, "max": 1}, "0.1", None),
     ("number", {"min": 0.1}, "0.09999999999999999999", "too_small"),
     ("number", {"max": 10}, "10.0000000000000000001", "too_large"),
-    ("number", {}, ["1"], "string_type"),
-    ("email", {}, "Ann@Example.com", None),
     ("email", {}, "ann@bücher.example", None),
     ("email", {}, "ann@", "value_error"),
-    ("email", {}, ["a@b.example"], "string_type"),
-    ("phone", {}, "+44 20 7946 0018", None),
-    ("phone", {}, "+1 (415) 555-0132", None),
     ("phone", {}, "call me", "phone_parsing"),
     ("phone", {}, "+1 23", "phone_parsing"),
     ("phone", {}, "+" + "1" * 200, "phone_parsing"),
-    ("phone", {}, ["+442079460018"], "string_type"),
-    ("date", {}, "2026-02-28", None),
     ("date", {}, "2026-02-29", "date_parsing"),
     ("date", {}, "20260228", "date_parsing"),
-    ("date", {}, "28.02.2026", "date_parsing"),
-    ("date", {}, ["2026-02-28"], "string_type"),
-    ("select", COLOURS, "red", None),
     ("select", COLOURS, "blue", None),
-    ("select", COLOURS, "3", None),
     ("select", COLOURS, "3.0", None),
     ("select", {"options": ["3"]}, "3.0", "not_an_option"),
     ("select", {"options": ["1.10", 2.5, 10**30]}, "1.1", "not_an_option"),
@@ -61,16 +47,13 @@ TABLE: list[tuple[str, dict[str, Any], Any, str | None]] = [
     ("select", COLOURS, ["red"], "string_type"),
     ("select", COLOURS | {"multiple": True}, ["red", "blue"], None),
     ("select", COLOURS | {"multiple": True}, ["red", "red"], "duplicate_option"),
-    ("checkbox_group", COLOURS, ["red", "blue"], None),
     ("checkbox_group", COLOURS, "red", None),
     ("checkbox_group", COLOURS, ["red", "pink"], "not_an_option"),
     ("checkbox_group", {}, ["whatever"], None),
-    ("checkbox", {}, "true", None),
     ("checkbox", {"required": True}, "false", None),
     ("checkbox", {}, "yes", "bool_parsing"),
     ("checkbox", {}, ["true"], "bool_parsing"),
     ("signature", {}, PNG, None),
-    ("signature", {}, "Ann Lee", None),
     ("signature", {}, "x" * 200_001, "string_too_long"),
     ("file_upload", {}, PNG, None),
     ("file_upload", IMAGES, PNG, None),
@@ -98,24 +81,18 @@ TABLE: list[tuple[str, dict[str, Any], Any, str | None]] = [
     ("file_upload", {}, [PNG], "string_type"),
     ("file_upload", {"multiple": True}, [PNG, PNG], None),
     ("file_upload", {"multiple": True}, [PNG, "no"], "data_uri_parsing"),
-    ("address", {}, "1 High Street, York", None),
-    ("address", {}, ["1 High Street", "York"], None),
     ("address", {}, "x" * 2_001, "string_too_long"),
-    ("rating", {}, "5", None),
     ("rating", {}, "6", "rating_out_of_range"),
     ("rating", {"max_rating": 10}, "10", None),
     ("rating", {}, "0", "rating_out_of_range"),
     ("rating", {}, "2.5", "rating_out_of_range"),
     ("rating", {}, "1e999", "rating_out_of_range"),
-    ("rating", {}, ["2"], "string_type"),
     ("section_break", {}, "x", "not_answerable"),
     ("section_break", {}, "", "not_answerable"),
     ("section_break", {"required": True}, None, None),
-    ("consent", {"required": True}, "true", None),
     ("consent", {"required": True}, "false", "consent_required"),
     ("consent", {}, "false", None),
     ("consent", {}, "maybe", "bool_parsing"),
-    ("text", {"required": True}, None, "missing"),
     ("text", {"required": True}, "  ", "missing"),
     ("checkbox_group", COLOURS | {"required": True}, [], "missing"),
     ("number", {}, "", None),
@@ -130,48 +107,6 @@ def test_each_type_checks_its_own_values(
     answers = {} if answer is None else {"k": answer}
     found = evaluate([make_field("k", type, **properties)], answers).problems
     assert [(one.loc, one.type) for one in found] == ([(("body", "data", "k"), problem)] if problem else [])
-
-
-def test_a_phone_number_in_the_studios_national_format_is_accepted() -> None:
-    """Without a country, only the international format is accepted."""
-    fields = [make_field("k", "phone")]
-    assert not evaluate(fields, {"k": "020 7946 0018"}, region="GB").problems
-    assert evaluate(fields, {"k": "020 7946 0018"}).problems
-
-
-def test_hidden_required_fields_are_skipped_and_their_answers_refused() -> None:
-    """A hidden field never blocks; an answer to it means that the caller shows the wrong form."""
-    fields = [make_field("a"), make_field("b", required=True, display_when=show_when("a", "eq", "yes"))]
-    assert evaluate(fields, {"a": "no"}).problems == []
-    assert [one.type for one in evaluate(fields, {"a": "no", "b": "x"}).problems] == ["field_not_visible"]
-    assert [one.type for one in evaluate(fields, {"a": "yes"}).problems] == ["missing"]
-    assert [one.type for one in evaluate(fields, {"zzz": "x"}).problems] == ["unknown_field"]
-
-
-def test_values_that_are_not_strings_are_reported_without_the_form() -> None:
-    """Answers are texts or arrays of texts; anything else is named by its key."""
-    data: dict[str, Any] = {"a": 1, "b": None, "c": {"d": 1}, "e": ["x", 2], "f": True, "ok": "1", "also": []}
-    assert [one.loc[-1] for one in malformed_answers(data)] == ["a", "b", "c", "e", "f"]
-
-
-def test_a_consent_is_stored_with_what_was_shown() -> None:
-    """The policy's slug, version and label; the field's label where it has no consent label."""
-    fields = [
-        make_field(
-            "c",
-            "consent",
-            consent_policy_slug="waiver",
-            consent_policy_version="3",
-            consent_label="I agree to the waiver",
-        ),
-        make_field("d", "consent"),
-        make_field("hidden", "consent", display_when=show_when("d", "eq", "true")),
-    ]
-    consents = evaluate(fields, {"c": "true"}).consents
-    assert [(one.key, one.given, one.policy_slug, one.policy_version, one.label) for one in consents] == [
-        ("c", True, "waiver", "3", "I agree to the waiver"),
-        ("d", False, None, None, "d"),
-    ]
 
 
 @pytest.mark.parametrize(("count", "refused"), [(MAX_UNUSUAL, False), (MAX_UNUSUAL + 1, True)])

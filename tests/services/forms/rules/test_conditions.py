@@ -1,13 +1,14 @@
-"""Every operator against every kind of answer."""
+"""Every operator against every kind of answer, and visibility over whole forms."""
 
 from typing import Any
 
 import msgspec
 import pytest
 
-from services.forms.rules.conditions import ComparedAnswer, holds
-from services.forms.wire.forms import ConditionalRule, FieldType
-from tests.services.forms.rules.field_builders import show_when
+from services.forms.rules.answer_values import Answers
+from services.forms.rules.conditions import ComparedAnswer, holds, visible_fields
+from services.forms.wire.forms import ConditionalRule, FieldType, FormField
+from tests.services.forms.rules.field_builders import make_field, show_when
 
 TABLE: list[tuple[str, Any, str, Any, bool]] = [
     # op, value, controller's type, answer, expected
@@ -75,3 +76,19 @@ def test_a_rule_holds_as_listed(op: str, value: Any, controller: str, answer: An
     """Positive operators mean "any" on a list, negative ones "none"; numbers as decimals, dates as dates."""
     rule = msgspec.convert(show_when("c", op, value), ConditionalRule)
     assert holds(rule, FieldType(controller), ComparedAnswer(answer)) is expected
+
+
+def shown(fields: list[FormField], answers: Answers) -> list[str]:
+    return [field.key for field in visible_fields(fields, answers)]
+
+
+def test_a_hidden_controller_counts_as_empty() -> None:
+    """Its own answer is ignored, whatever was sent."""
+    fields = [
+        make_field("a"),
+        make_field("b", display_when=show_when("a", "eq", "yes")),
+        make_field("c", display_when=show_when("b", "eq", "deep")),
+        make_field("d", display_when=show_when("b", "empty")),
+    ]
+    assert shown(fields, {"a": "yes", "b": "deep"}) == ["a", "b", "c"]
+    assert shown(fields, {"a": "no", "b": "deep"}) == ["a", "d"]

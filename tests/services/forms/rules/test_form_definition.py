@@ -1,10 +1,11 @@
-"""Forms that cannot be filled in are refused when they are written."""
+"""Forms that cannot be filled in are refused when they are written; slugs and merge patches."""
 
 from typing import Any
 
 import pytest
 
-from services.forms.rules.form_definition import check_fields, with_defaults
+from services.forms.rules.form_definition import check_fields, slug_of
+from services.forms.rules.lead_metadata import merge_patch
 from services.forms.wire.forms import FormField
 from tests.services.forms.rules.field_builders import make_field, show_when
 
@@ -66,8 +67,44 @@ def test_a_cycle_through_five_hundred_fields_is_found_at_once() -> None:
     assert {problem.type for problem in check_fields(ring)} == {"rule_cycle"}
 
 
-def test_a_field_gets_defaults_and_keeps_its_own_properties() -> None:
-    """Every property of the specification is present when read; unknown ones are unchanged."""
-    full = with_defaults({"key": "a", "label": "A", "type": "text", "x-icon": {"name": "★"}, "order": 7})
-    assert full["x-icon"] == {"name": "★"}
-    assert (full["order"], full["required"], full["options"], full["max"]) == (7, False, None, None)
+# The examples of RFC 7386, appendix A.
+PATCHES: list[tuple[Any, Any, Any]] = [
+    ({"a": "b"}, {"a": "c"}, {"a": "c"}),
+    ({"a": "b"}, {"b": "c"}, {"a": "b", "b": "c"}),
+    ({"a": "b"}, {"a": None}, {}),
+    ({"a": "b", "b": "c"}, {"a": None}, {"b": "c"}),
+    ({"a": ["b"]}, {"a": "c"}, {"a": "c"}),
+    ({"a": "c"}, {"a": ["b"]}, {"a": ["b"]}),
+    ({"a": {"b": "c"}}, {"a": {"b": "d", "c": None}}, {"a": {"b": "d"}}),
+    ({"a": [{"b": "c"}]}, {"a": [1]}, {"a": [1]}),
+    (["a", "b"], ["c", "d"], ["c", "d"]),
+    ({"a": "b"}, ["c"], ["c"]),
+    ({"a": "foo"}, None, None),
+    ({"a": "foo"}, "bar", "bar"),
+    ({"e": None}, {"a": 1}, {"e": None, "a": 1}),
+    ([1, 2], {"a": "b", "c": None}, {"a": "b"}),
+    ({}, {"a": {"bb": {"ccc": None}}}, {"a": {"bb": {}}}),
+]
+
+
+@pytest.mark.parametrize(("target", "patch", "expected"), PATCHES)
+def test_a_merge_patch_does_what_the_rfc_shows(target: Any, patch: Any, expected: Any) -> None:
+    """Null removes, objects merge, everything else replaces."""
+    assert merge_patch(target, patch) == expected
+
+
+@pytest.mark.parametrize(
+    ("title", "slug"),
+    [
+        ("New Client Intake", "new-client-intake"),
+        ("  Été — à la carte!  ", "ete-a-la-carte"),
+        ("Straße 5", "strasse-5"),
+        ("体験レッスン", "form-0a1b2c3d"),
+        ("🧘🧘", "form-0a1b2c3d"),
+        ("x" * 300, "x" * 80),
+        ("'; DROP TABLE forms; --", "drop-table-forms"),
+    ],
+)
+def test_a_slug_is_made_from_the_title(title: str, slug: str) -> None:
+    """Accents are dropped; if nothing is left, the start of the form's id is used."""
+    assert slug_of(title, "0a1b2c3d-0000-4000-8000-000000000000") == slug

@@ -1,7 +1,7 @@
 """A handler that records what it received, and a sender that numbers what it sends."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from shared.events.bus import EVENT_LOG, Batch, Bus, BusError, Link, Message, Queue, Reply
@@ -9,28 +9,18 @@ from shared.wire import new_id
 
 
 class Notebook:
-    """`until` returns once the condition on the received messages holds."""
-
     def __init__(self) -> None:
         self.seen: list[str] = []
         self.parked: list[tuple[str, str]] = []
-        self._changed = asyncio.Event()
 
     async def __call__(self, messages: Sequence[Message]) -> None:
         self.note(messages)
 
     def note(self, messages: Sequence[Message]) -> None:
         self.seen += [message.id for message in messages]
-        self._changed.set()
 
     async def park(self, message: Message, reason: str) -> None:
         self.parked.append((message.id, reason))
-
-    async def until(self, fact: Callable[[list[str]], bool], *, seconds: float = 30) -> None:
-        async with asyncio.timeout(seconds):
-            while not fact(self.seen):
-                self._changed.clear()
-                await self._changed.wait()
 
 
 class Sender:

@@ -45,15 +45,23 @@ async def test_batches_arrive_in_order_and_are_replied_to(bus: Bus) -> None:
 
 
 async def test_each_queue_gets_its_own_messages_only(bus: Bus) -> None:
-    """What is sent to a group reaches that group and no other."""
+    """What is sent to a group reaches that group and no other. The sender is told what it refuses."""
     everything, members = Notebook(), Notebook()
+
+    async def join(messages: Sequence[Message]) -> None:
+        if any(message.id == "bad" for message in messages):
+            raise Poison("staged")
+        members.note(messages)
+
     await _consume(bus, everything)
-    await bus.subscribe(NEW_MEMBERS, members, ready=at_once)
-    await Sender(bus, NEW_MEMBERS, service="webhooks").send("m1")
+    await bus.subscribe(NEW_MEMBERS, join, ready=at_once)
+    forwarding = Sender(bus, NEW_MEMBERS, service="webhooks")
+    await forwarding.send("m1")
+    await forwarding.send("bad")
     await Sender(bus).send("m2")
-    await everything.until(lambda seen: len(seen) == 1)
-    await members.until(lambda seen: len(seen) == 1)
-    assert (members.seen, everything.seen) == (["m1"], ["m2"])
+    await until(lambda: bool(everything.seen) and any(reply.refused for reply in forwarding.replies))
+    assert (members.seen, everything.seen, forwarding.stored) == (["m1"], ["m2"], ["m1"])
+    assert [one.event_id for reply in forwarding.replies for one in reply.refused] == ["bad"]
 
 
 async def test_poison_and_bugs_are_parked_and_those_behind_them_go_on(bus: Bus) -> None:
@@ -91,8 +99,7 @@ async def test_nothing_is_parked_or_lost_while_the_database_is_unavailable(bus: 
     await _consume(bus, storing, park=notebook.park)
     sender = Sender(bus)
     await sender.send("m1")
-    await notebook.until(lambda seen: seen == ["m1"])
-    await until(lambda: sender.stored == ["m1"])
+    await until(lambda: sender.stored == notebook.seen == ["m1"])
     assert notebook.parked == []
 
 

@@ -1,6 +1,6 @@
 """With a broker user per service, each may do its own work and nothing of the others'."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 import aio_pika
@@ -10,7 +10,7 @@ from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractIncomingMe
 from aio_pika.exceptions import ChannelPreconditionFailed
 from aiormq.exceptions import ChannelAccessRefused
 
-from shared.events.bus import EVENT_LOG, NEW_MEMBERS, BusError, Message, Poison
+from shared.events.bus import EVENT_LOG, NEW_MEMBERS, BusError
 from shared.events.bus.rabbit import RabbitBus
 from shared.events.bus.topology import PERMISSIONS
 from shared.settings import SERVICES
@@ -135,38 +135,6 @@ async def test_a_user_is_refused_everything_that_is_not_its_own(urls: dict[str, 
             deleted = await _allowed(connection, everything - DECLARES[service], _delete)
         assert (published, bound) == (PUBLISHES[service], BINDS[service]), service
         assert (read, declared, deleted) == (READS[service], DECLARES[service], set()), service
-
-
-async def test_the_whole_chain_works_with_separate_users(urls: dict[str, str]) -> None:
-    """Sent to the log, replied to the producer, forwarded to the group, and replied or refused to the log."""
-    buses = {service: RabbitBus(urls[service], service) for service in ("webhooks", "bookings", "forms")}
-    producer = Sender(buses["bookings"], partition=5)
-    forwarding = Sender(buses["webhooks"], NEW_MEMBERS, service="webhooks", partition=5)
-    members = Notebook()
-
-    async def log(messages: Sequence[Message]) -> None:
-        await forwarding.send(*(one.id for one in messages))
-
-    async def join(messages: Sequence[Message]) -> None:
-        if any(one.id == "poison" for one in messages):
-            raise Poison("staged")
-        await members(messages)
-
-    try:
-        await buses["forms"].subscribe(NEW_MEMBERS, join, ready=at_once)
-        await buses["webhooks"].subscribe(EVENT_LOG, log, ready=at_once)
-        buses["webhooks"].assign(EVENT_LOG, EVENT_LOG.all_partitions)
-        await producer.send("one")
-        await producer.send("poison")
-        await until(lambda: any(reply.refused for reply in forwarding.replies))
-        await until(lambda: producer.stored == ["one", "poison"])
-        assert members.seen == forwarding.stored == ["one"]
-        assert [one.event_id for reply in forwarding.replies for one in reply.refused] == ["poison"]
-    finally:
-        while Sender.links:
-            await Sender.links.pop().close()
-        for bus in buses.values():
-            await bus.close()
 
 
 async def test_a_producer_waits_for_whoever_declares_the_queues(rabbit: Rabbit, amqp_url: str) -> None:
