@@ -4,6 +4,8 @@ import random
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
+from msgspec.structs import replace
+
 from tests.chaos.arena import Arena
 from tests.chaos.faults.broker import BROKER
 from tests.chaos.faults.clock import CLOCK
@@ -83,12 +85,12 @@ def kill_the_servers(arena: Arena, draw: random.Random) -> Injected:
 
 
 # One round of each fits into a test. A round takes as long as its slowest recovery, so faults share one.
-SHORT: tuple[Group, ...] = (
-    KILL,
-    Group("servers", (Fault("kill -9 broker and Postgres", kill_the_servers, (0.2, 2.0)),)),
-    Group(
-        "way",
-        (Fault("pipeline, links and receivers", harm_the_way_of_an_event, (2.0, 4.0)),),
-        recovery_seconds=60.0,
-    ),
+# Other tests run beside it: how soon all recovers on a machine of its own is for `make chaos` to say.
+SHORT: tuple[Group, ...] = tuple(
+    replace(group, recovery_seconds=75.0)
+    for group in (
+        KILL,
+        Group("servers", (Fault("kill -9 broker and Postgres", kill_the_servers, (0.2, 2.0)),)),
+        Group("way", (Fault("pipeline, links and receivers", harm_the_way_of_an_event, (2.0, 4.0)),)),
+    )
 )

@@ -129,6 +129,10 @@ async def hold_lanes(client: StudioClient) -> str:
     return token
 
 
+async def lane_is_free(client: StudioClient) -> bool:
+    return not await client.sql("SELECT 1 FROM lanes WHERE token IS NOT NULL")
+
+
 @asynccontextmanager
 async def change_applied(client: StudioClient) -> AsyncIterator[None]:
     """On exit, the lane has applied the changes made inside the block."""

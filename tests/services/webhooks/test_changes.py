@@ -20,6 +20,7 @@ from tests.services.webhooks.studio_client import (
     StudioClient,
     change_applied,
     hold_lanes,
+    lane_is_free,
     open_studio_client,
     statuses,
 )
@@ -62,10 +63,6 @@ async def delete(client: StudioClient, path: str) -> Any:
 async def revoke(client: StudioClient, path: str) -> Any:
     body = {"studio_id": client.studio_id, "client_id": client.client_id}
     return await client.call("POST", "/internal/clients/revoked", body, caller=client.operator)
-
-
-async def lane_is_free(client: StudioClient) -> bool:
-    return not await client.sql("SELECT 1 FROM lanes WHERE token IS NOT NULL")
 
 
 @pytest.mark.parametrize("change", [disable, delete, revoke])

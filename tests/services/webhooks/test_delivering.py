@@ -10,8 +10,7 @@ from standardwebhooks import Webhook
 from shared.events.kinds import MemberCreated
 from tests.harness.eventually import eventually
 from tests.harness.receiver import Receiver, answering
-from tests.services.webhooks.studio_client import StudioClient, statuses
-from tests.services.webhooks.test_changes import lane_is_free
+from tests.services.webhooks.studio_client import StudioClient, lane_is_free, statuses
 
 
 async def test_a_retry_sends_the_same_bytes_with_a_new_signature(

@@ -11,7 +11,13 @@ from services.webhooks.store import attempts
 from shared.wire import now
 from tests.harness.eventually import eventually
 from tests.harness.receiver import Received, Receiver, answering
-from tests.services.webhooks.studio_client import StudioClient, change_applied, hold_lanes, statuses
+from tests.services.webhooks.studio_client import (
+    StudioClient,
+    change_applied,
+    hold_lanes,
+    lane_is_free,
+    statuses,
+)
 
 
 async def backlog(client: StudioClient, receiver: Receiver, events: int) -> str:
@@ -103,6 +109,7 @@ async def test_a_delivery_that_is_retried_goes_before_what_was_loaded(
         return web.Response()
 
     receiver.response = wait
+    await eventually(lambda: lane_is_free(client))  # else its owner goes on with what comes
     await hold_lanes(client)
     await client.publish_some(9)
     await client.until_deliveries(endpoint, lambda found: len(found) == 10)
