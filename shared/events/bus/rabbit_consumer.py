@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import random
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -24,7 +25,7 @@ PREFETCH = 8
 # How many batches are handled at once.
 AT_ONCE = 32
 # Consumers have been silently dead after a broker restart, and queues and bindings can be deleted: we look
-# regularly.
+# regularly, but not at all partitions at once, which would hold up the process for 15 ms.
 WATCH_SECONDS = 5.0
 
 
@@ -152,7 +153,7 @@ class Consumer:
                 await queue.consume(receive)
             self._failures.pop(number, None)
             while True:
-                await asyncio.sleep(WATCH_SECONDS)
+                await asyncio.sleep(WATCH_SECONDS * random.uniform(0.5, 1.0))
                 async with asyncio.timeout(WATCH_SECONDS):
                     found = await self._find(channel, self.queue, number)
                 if not found.declaration_result.consumer_count:
