@@ -1,5 +1,6 @@
 """Hand-written parts compared with a library: CPU time per use, and the ratio."""
 
+import os
 import statistics
 import subprocess
 import sys
@@ -14,23 +15,56 @@ from bench.problem import BenchProblem
 from bench.studios import READING
 from bench.system import System
 from bench.testbed import Testbed
+from shared.servers.ports import free_port
 
 ROW = "parts"
 WINS = 1.3
 """What does not win as much is replaced by the library."""
 OURS, CLIENTS = "our client", ("aiohttp", "pyreqwest")
+SERVERS = ("ours", "granian", "uvicorn")
 BEHIND = ("catalog", "bookings", "forms", "webhooks")
 
 
 def run(testbed: Testbed, plan: Plan) -> Outcome:
     rounds = 5 if plan.quick else max(15, plan.rounds)
     parts = [
+        servers(testbed, plan, connections=64),
+        servers(testbed, plan, connections=1),
         clients(testbed, plan),
         counted("connections", ["bench.parts.pools", testbed.system.database_url], rounds),
     ]
     return Outcome(
         lines=[line for part in parts for line in part.lines],
         ratios=[ratio for part in parts for ratio in part.ratios],
+    )
+
+
+def servers(testbed: Testbed, plan: Plan, *, connections: int) -> Outcome:
+    """A constant answer. The ratios are of CPU time."""
+    row, running = f"{ROW}: server, {connections} connections", list[Process]()
+    measures: dict[str, Measure] = {}
+    try:
+        for name in SERVERS:
+            port = free_port()
+            words = [sys.executable, "-m", "bench.parts.server", name, str(port)]
+            environment = {**os.environ, "BENCH_PACKAGES": packages(testbed)}
+            log = testbed.folder / f"server-{name}.log"
+            running.append(process := Process(words, log=log, cores=SERVED, environment=environment))
+            url = f"http://127.0.0.1:{port}/"
+            process.wait_ready(url)
+            load = testbed.load(url, key="none", served_by=[process.pid], connections=connections)
+            measures[name] = load.run
+        found = interleaved(row, measures, plan)
+    finally:
+        for process in running:
+            process.stop()
+    own, *others = (found[name].middle("cpu_us") or 0 for name in SERVERS)
+    return Outcome(
+        lines=list(found.values()),
+        ratios=[
+            Ratio(row=ROW, text=f"{row[7:]}: CPU of {name} of ours", value=other / own, unit="x", must=WINS)
+            for name, other in zip(SERVERS[1:], others, strict=True)
+        ],
     )
 
 
