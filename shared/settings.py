@@ -127,10 +127,6 @@ class Settings(Struct, frozen=True, kw_only=True):
         "the header in which they name the client, or `forwarded`; a proxy must set it itself "
         "and never pass on a client's",
     ] = "x-forwarded-for"
-    http2: Annotated[
-        bool,
-        "HTTP/2 on the partner port, with low limits; not needed behind a proxy, which speaks HTTP/1.1 to us",
-    ] = False
     webhook_allow_http: Annotated[
         bool | None,
         "`true`: webhook endpoints may have plain `http` URLs; `studioctl up` lets loopback have them",

@@ -59,11 +59,10 @@ def gateway_listeners(settings: Settings, partner_app: ASGIApp, operator_app: AS
     limits = ConnectionLimits(
         max_connections=settings.max_connections,
         max_per_address=settings.max_connections_per_address,
-        idle_seconds=90.0,
         trusted=trusted_proxies(settings),
     )
     return [
-        Listener(partner, partner_app, limits, max_head_size=MAX_HEAD_SIZE, http2=settings.http2),
+        Listener(partner, partner_app, limits, max_head_size=MAX_HEAD_SIZE),
         Listener(operator, operator_app),
     ]
 

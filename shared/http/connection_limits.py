@@ -1,48 +1,40 @@
-"""Connection limits per port, enforced by a background sweep. It adds nothing to a request's path.
-
-granian has no limit per address and none for slow readers, and at its own limit it stops accepting, health
-checks included. But its sockets are file descriptors of this process. So twice a second we read the kernel's
-TCP statistics for each one and close those that break a limit. Linux only.
-"""
+"""Connection limits of a port. A sweep enforces them, so a request costs nothing more."""
 
 import asyncio
-import sys
-import time
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable
+from contextlib import suppress
 from heapq import nlargest
 from operator import attrgetter, itemgetter
-from typing import Any, Final
+from typing import Final
 
 import structlog
 from msgspec import Struct
 
+from shared.http.asgi import Scope
 from shared.http.client_address import TrustedProxies, network_of
-from shared.http.open_sockets import close_socket, endpoints_of, open_sockets, set_send_buffer, tcp_info
+from shared.http.http1 import CONNECTION, Connection
 from shared.observability.metrics import CONNECTIONS, CONNECTIONS_CLOSED
 
 log = structlog.get_logger("serve")
 
 SWEEP_SECONDS: Final = 0.5
-# Sockets inspected or closed before the sweep makes room for requests, about a third of a millisecond, and
-# for how long. A request takes about ten chunks of the event loop, so it must not meet a chunk at each.
-SWEEP_CHUNK: Final = 25
+# Connections that are looked at before the sweep makes room for requests, a tenth of a millisecond, and for
+# how long. A request takes a few turns of the event loop, so it must not meet a part of a sweep at each.
+SWEEP_CHUNK: Final = 100
 CHUNK_PAUSE: Final = 0.002
-# Upper bounds on the share of CPU time that sweeps take, however many connections there are: most limits are
-# of ten seconds, but a crowded port has to make room.
-MAX_SHARE: Final = 0.01
-MAX_CROWDED_SHARE: Final = 0.03
-# In a request's scope: the set of clients that have authenticated.
-AUTHENTICATED: Final = "studio.authenticated"
+# Of those that broke a rule, in a sweep: an attacker comes back, and thousands at once would hold up others.
+MOST_CLOSED: Final = 50
+# From the end of one request to the end of the next one's head.
+HEAD_SECONDS: Final = 30.0
 # A client over the limit has this long to send a request and read why it is refused.
 REFUSAL_SECONDS: Final = 1.0
 
 
-def mark_authenticated(scope: Any) -> None:
+def mark_authenticated(scope: Scope) -> None:
     """The connection of this request stays when the port is full."""
-    clients = scope.get(AUTHENTICATED)
-    if clients is not None:
-        clients.add(scope["client"])
+    if (connection := scope.get(CONNECTION)) is not None:
+        connection.authenticated = True
 
 
 class ConnectionLimits(Struct, frozen=True, kw_only=True):
@@ -55,7 +47,6 @@ class ConnectionLimits(Struct, frozen=True, kw_only=True):
     max_connections: int = 4096
     max_per_address: int | None = None
     silent_seconds: float = 10.0  # to send the first byte
-    idle_seconds: float | None = None  # without a byte in either direction
     unread_seconds: float = 10.0  # window in which a reader must average `min_read_rate` bytes a second
     min_read_rate: int = 4096
     send_buffer: int = 128 * 1024  # the kernel doubles it
@@ -67,192 +58,143 @@ class ConnectionLimits(Struct, frozen=True, kw_only=True):
         return self.max_connections + self.max_connections // 4 + 64
 
 
-class Connection(Struct, eq=False):
-    fd: int
-    inode: int
-    port: int
-    address: str
-    client: tuple[str, str]  # the form in a request's ASGI scope
-    since: float
-    quiet: float = 0.0  # seconds since the peer's last byte
-    received: int = 0
-    unread_since: float | None = None  # since when sent data is unacknowledged
-    acked_before: int = 0
-    refused_since: float | None = None
-    client_address: str = ""  # `address`, or behind a trusted proxy what it says, if anything yet
-    authenticated: bool = False
-    # The least are given up first: those that never sent a byte, then those that did not authenticate, the
-    # quietest, the newest.
-    rank: tuple[bool, bool, int, float] = (False, False, 0, 0.0)
-
-
 class ConnectionGuard:
-    def __init__(self, limits: Mapping[int, ConnectionLimits]) -> None:
-        self._limits = limits
-        self._known: dict[int, tuple[int, Connection | None]] = {}
-        self._refused: frozenset[tuple[int, tuple[str, str]]] = frozenset()
-        self._full: dict[int, frozenset[tuple[str, str]]] = {}
-        self._spent = 0.0
-        self._forwarded: dict[object, str] = {}
-        self.authenticated: set[object] = set()
+    """Of one port."""
+
+    def __init__(self, port: int, limits: ConnectionLimits) -> None:
+        self._port, self._limits = port, limits
+        self._unread: dict[Connection, tuple[float, int]] = {}  # since when, and how much was read by then
+        self._refused_since: dict[Connection, float] = {}
+        self._by_address: defaultdict[str, set[Connection]] = defaultdict(set)
+        self._full = False
+        self._empty = asyncio.Event()
+        self.connections: set[Connection] = set()
         self.crowded = False
-        self.over_limit = False
 
-    def refuses(self, port: int, client: object) -> bool:
-        """Whether this connection exceeds a limit. Called only while `over_limit`."""
-        if (port, client) in self._refused:
-            return True
-        # The port is full: any client that the last sweep did not see is new, and over the limit.
-        return port in self._full and client not in self._full[port]
+    def opened(self, connection: Connection) -> None:
+        if not self._limits.trusted.trusts(connection.client[0]):
+            connection.client_address = connection.address
+        self.connections.add(connection)
+        self._by_address[connection.address].add(connection)
+        if len(self.connections) > self._limits.accepted:
+            connection.reset()
+        elif self._full:  # any client that the last sweep did not see is over the limit
+            connection.refused = True
+            self._refused_since[connection] = connection.since
 
-    def note_address(self, port: int, client: Any, headers: Iterable[tuple[bytes, bytes]]) -> None:
+    def closed(self, connection: Connection) -> None:
+        self.connections.discard(connection)
+        theirs = self._by_address[connection.address]
+        theirs.discard(connection)
+        if not theirs:
+            del self._by_address[connection.address]
+        self._unread.pop(connection, None)
+        self._refused_since.pop(connection, None)
+        if not self.connections:
+            self._empty.set()
+
+    async def close_all(self, seconds: float) -> None:
+        """A client that never reads its response is not waited for."""
+        for connection in list(self.connections):
+            connection.transport.close()
+        self._empty.clear()
+        if self.connections:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._empty.wait(), seconds)
+        for connection in list(self.connections):
+            connection.reset()
+
+    def note_address(self, connection: Connection, headers: Iterable[tuple[bytes, bytes]]) -> None:
         """Behind a proxy every connection has the proxy's address. Called only while `crowded`."""
-        trusted = self._limits[port].trusted
-        if client and trusted.trusts(client[0]):
-            self._forwarded[client] = network_of(trusted.client_of(client[0], dict(headers)))
+        trusted, peer = self._limits.trusted, connection.client[0]
+        if trusted.trusts(peer):
+            connection.client_address = network_of(trusted.client_of(peer, dict(headers)))
 
     async def watch(self) -> None:
-        if sys.platform != "linux":
-            log.warning("connections_not_watched", reason="this platform reports no TCP socket statistics")
-            return
         while True:
             try:
                 await self.sweep()
             except Exception as problem:
                 log.error("connections_sweep_failed", exc_info=problem)
-            share = MAX_CROWDED_SHARE if self.crowded else MAX_SHARE
-            await asyncio.sleep(max(SWEEP_SECONDS, self._spent / share))
+            await asyncio.sleep(SWEEP_SECONDS)
 
     async def sweep(self) -> None:
-        """Inspects every connection once."""
-        chunks = _Chunks()
-        # Running requests hold the set, so it stays the same object.
-        authenticated, forwarded = self.authenticated.copy(), self._forwarded.copy()
-        self.authenticated.clear()
-        self._forwarded.clear()
-        live: dict[int, list[Connection]] = {port: [] for port in self._limits}
-        known: dict[int, tuple[int, Connection | None]] = {}
-        for fd, inode in open_sockets():
-            await chunks.next()
-            seen = self._known.get(fd)
-            if seen is None or seen[0] != inode:
-                seen = (inode, self._inspect(fd, inode))
-            known[fd] = seen
-            if (connection := seen[1]) is not None:
-                why = self._update(connection, time.monotonic())
-                if why is None:
-                    connection.authenticated |= connection.client in authenticated
-                    connection.client_address = forwarded.get(connection.client, connection.client_address)
-                    connection.rank = _rank(connection)
-                    live[connection.port].append(connection)
-                elif why:
-                    _close(connection, why)
-        self._known = known
-        for connection, why in self._over_limit(live):
-            await chunks.next()
-            # A sweep takes a while. A client that has sent its first request meanwhile stays for now.
-            if connection.received or not _has_sent(connection):
-                _close(connection, why)
-        self._spent = chunks.spent
+        """Looks at every connection once."""
+        closed = 0
+        for number, connection in enumerate(list(self.connections), start=1):
+            if connection.lost or closed == MOST_CLOSED:
+                pass
+            elif why := self._broken_rule(connection):
+                closed += 1
+                self._close(connection, why)
+            if number % SWEEP_CHUNK == 0:
+                await asyncio.sleep(CHUNK_PAUSE)
+        for connection, why in self._over_limit():
+            self._close(connection, why)
 
-    def _inspect(self, fd: int, inode: int) -> Connection | None:
-        ends = endpoints_of(fd)
-        if ends is None or ends.port not in self._limits:
-            return None
-        if ends.peer is None:
-            # Connections inherit it. By default the kernel buffers up to 4 MB for a slow reader.
-            set_send_buffer(fd, self._limits[ends.port].send_buffer)
-            return None
-        address = network_of(ends.peer[0])
-        client_address = "" if self._limits[ends.port].trusted.trusts(ends.peer[0]) else address
-        return Connection(
-            fd, inode, ends.port, address, ends.peer, time.monotonic(), client_address=client_address
-        )
-
-    def _update(self, connection: Connection, now: float) -> str | None:
-        """None to keep the connection, "" if it is already closed, else the reason to close it."""
-        facts = tcp_info(connection.fd)
-        if facts is None:
-            return ""
-        limits = self._limits[connection.port]
-        connection.quiet, connection.received = facts.quiet, facts.received
-        if not facts.received:
+    def _broken_rule(self, connection: Connection) -> str | None:
+        limits, now = self._limits, asyncio.get_running_loop().time()
+        if not connection.received:
             return "silent" if now - connection.since > limits.silent_seconds else None
-        if not facts.waiting:
-            connection.unread_since = None
-            return "idle" if limits.idle_seconds and facts.idle > limits.idle_seconds else None
-        if connection.unread_since is None:
-            connection.unread_since, connection.acked_before = now, facts.acked
-        elif (waited := now - connection.unread_since) > limits.unread_seconds:
-            if facts.acked - connection.acked_before < limits.min_read_rate * waited:
+        if not connection.unsent:
+            self._unread.pop(connection, None)
+            return "idle" if not connection.busy and now - connection.waiting_since > HEAD_SECONDS else None
+        read = connection.sent - connection.unsent
+        since, read_before = self._unread.setdefault(connection, (now, read))
+        if now - since > limits.unread_seconds:
+            if read - read_before < limits.min_read_rate * (now - since):
                 return "reads too slowly"
-            connection.unread_since, connection.acked_before = now, facts.acked
+            self._unread[connection] = (now, read)
         return None
 
-    def _over_limit(self, live: Mapping[int, list[Connection]]) -> list[tuple[Connection, str]]:
+    def _close(self, connection: Connection, why: str) -> None:
+        CONNECTIONS_CLOSED.labels(why).inc()
+        connection.reset()
+
+    def _over_limit(self) -> list[tuple[Connection, str]]:
         """Which connections to close, and why. Notes which ones get a refusal first."""
-        refused: list[Connection] = []
-        to_close: list[tuple[Connection, str]] = []
-        self._full = {}
-        self.crowded = False
-        for port, limits in self._limits.items():
-            here = live[port]
-            CONNECTIONS.labels(str(port)).set(len(here))
-            self.crowded |= 2 * len(here) >= limits.max_connections
-            over: set[Connection] = set()
-            if limits.max_per_address is not None and len(here) > limits.max_per_address:
-                counts = Counter(map(attrgetter("address"), here))
-                for address, count in counts.items():
-                    if count > limits.max_per_address:
-                        theirs = [one for one in here if one.address == address]
-                        if not limits.trusted.trusts(theirs[0].client[0]):
-                            over.update(_surplus(theirs, count - limits.max_per_address))
-            left = _without(here, over)
+        limits, count = self._limits, len(self.connections)
+        CONNECTIONS.labels(str(self._port)).set(count)
+        over = self._over_address_limit()
+        gone: set[Connection] = set()
+        self._full = False
+        # Most ports are never that full: they are not sorted.
+        if count - len(over) > limits.max_connections * 9 // 10:
+            left = [one for one in self.connections if one not in over]
             gone = _silent_surplus(left, limits.max_connections)
-            to_close += [(one, "silent") for one in gone]
             left = _without(left, gone)
             if len(left) >= limits.max_connections:
                 shed = _largest_shares(left, len(left) - limits.max_connections * 9 // 10)
                 over |= shed
                 left = _without(left, shed)
-            if len(left) >= limits.max_connections:
-                surplus = set(_surplus(left, len(left) - limits.max_connections))
-                over |= surplus
-                self._full[port] = frozenset(one.client for one in left if one not in surplus)
-            refused += over
-        return to_close + [(one, "one too many") for one in self._refuse(refused)]
+            self._full = len(left) >= limits.max_connections
+            if self._full:
+                over.update(_surplus(left, len(left) - limits.max_connections))
+        self.crowded = bool(over) or 2 * count >= limits.max_connections
+        return [(one, "silent") for one in gone] + [(one, "one too many") for one in self._refuse(over)]
 
-    def _refuse(self, refused: list[Connection]) -> list[Connection]:
+    def _over_address_limit(self) -> set[Connection]:
+        most, over = self._limits.max_per_address, set[Connection]()
+        if most is not None and len(self.connections) > most:
+            for theirs in self._by_address.values():
+                if len(theirs) > most and not self._limits.trusted.trusts(next(iter(theirs)).client[0]):
+                    over.update(_surplus(theirs, len(theirs) - most))
+        return over
+
+    def _refuse(self, over: set[Connection]) -> list[Connection]:
         """Those to close: a client that has sent something has time to read why."""
-        self._refused = frozenset((connection.port, connection.client) for connection in refused)
-        self.over_limit = bool(self._refused or self._full)
-        self.crowded |= self.over_limit
-        now = time.monotonic()
-        for connection in refused:
-            connection.refused_since = connection.refused_since or now
+        now = asyncio.get_running_loop().time()
+        before, self._refused_since = self._refused_since, {}
+        for connection in before.keys() - over:
+            connection.refused = False
+        for connection in over:
+            connection.refused = True
+            self._refused_since[connection] = before.get(connection, now)
         return [
-            one for one in refused if not one.received or now - (one.refused_since or now) > REFUSAL_SECONDS
+            one
+            for one, since in self._refused_since.items()
+            if not one.received or now - since > REFUSAL_SECONDS
         ]
-
-
-class _Chunks:
-    """Divides a sweep into chunks. `spent` is their CPU time."""
-
-    def __init__(self) -> None:
-        self._ended = 0.0
-        self._count = 0
-        self._started = time.thread_time()
-
-    @property
-    def spent(self) -> float:
-        return self._ended + time.thread_time() - self._started
-
-    async def next(self) -> None:
-        self._count += 1
-        if self._count % SWEEP_CHUNK == 0:
-            self._ended = self.spent
-            await asyncio.sleep(CHUNK_PAUSE)
-            self._started = time.thread_time()
 
 
 def _without(connections: list[Connection], some: set[Connection]) -> list[Connection]:
@@ -264,10 +206,9 @@ def _silent_surplus(connections: list[Connection], most: int) -> set[Connection]
     too_many = len(connections) - most * 9 // 10
     if too_many <= 0:
         return set()
-    silent = [
-        one for one in connections if not one.received and time.monotonic() - one.since > REFUSAL_SECONDS
-    ]
-    return set(sorted(silent, key=lambda one: one.since)[:too_many])
+    now = asyncio.get_running_loop().time()
+    silent = [one for one in connections if not one.received and now - one.since > REFUSAL_SECONDS]
+    return set(sorted(silent, key=attrgetter("since"))[:too_many])
 
 
 def _largest_shares(connections: list[Connection], count: int) -> set[Connection]:
@@ -281,19 +222,13 @@ def _largest_shares(connections: list[Connection], count: int) -> set[Connection
     return {one for _, one in nlargest(count, heights, key=itemgetter(0))}
 
 
-def _rank(one: Connection) -> tuple[bool, bool, int, float]:
-    return one.received > 0, one.authenticated, -int(one.quiet / 5), -one.since
+def _surplus(connections: Iterable[Connection], count: int) -> list[Connection]:
+    """The least are given up first: those that never sent a byte, for longest, then those that did not
+    authenticate, the quietest, the newest."""
+    now = asyncio.get_running_loop().time()
 
+    def rank(one: Connection) -> tuple[bool, bool, int, float]:
+        age = -one.since if one.received else one.since  # a new one may be about to send its first byte
+        return one.received, one.authenticated, -int((now - one.last_byte) / 5), age
 
-def _surplus(connections: list[Connection], count: int) -> list[Connection]:
-    return sorted(connections, key=attrgetter("rank"))[:count]
-
-
-def _has_sent(connection: Connection) -> bool:
-    facts = tcp_info(connection.fd)
-    return facts is not None and facts.received > 0
-
-
-def _close(connection: Connection, why: str) -> None:
-    if close_socket(connection.fd, connection.inode):
-        CONNECTIONS_CLOSED.labels(why).inc()
+    return sorted(connections, key=rank)[:count]

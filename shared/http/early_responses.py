@@ -22,12 +22,10 @@ _TELLS_OF_BODY: Final = frozenset({b"content-length", b"transfer-encoding"})
 
 
 def with_early_responses(app: ASGIApp) -> ASGIApp:
-    """HTTP/2 can end a stream and keep its connection, so it is passed through unchanged."""
-
     def over(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         # Most requests have no body and cost only this check.
         for name, _ in scope["headers"]:
-            if name in _TELLS_OF_BODY and scope["http_version"] != "2":
+            if name in _TELLS_OF_BODY:
                 return _answered(app, scope, receive, send)
         return app(scope, receive, send)
 

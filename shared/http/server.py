@@ -1,49 +1,35 @@
-"""Serves ASGI apps with granian inside our own event loop: several listeners, one graceful stop."""
+"""Serves ASGI apps: several listeners, one graceful stop."""
 
 import asyncio
 import gc
 import resource
 import signal
 import socket
-import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import Any
 
 import structlog
-from granian.constants import HTTPModes, Interfaces
-from granian.http import HTTP1Settings, HTTP2Settings
-from granian.server.embed import Server
 from msgspec import Struct
 
 from shared.background import measure_lag
 from shared.errors import Unavailable
 from shared.http.asgi import ASGIApp, Message, Receive, Scope, Send
-from shared.http.connection_limits import AUTHENTICATED, ConnectionGuard, ConnectionLimits
+from shared.http.connection_limits import ConnectionGuard, ConnectionLimits
 from shared.http.early_responses import with_early_responses
 from shared.http.error_mapping import response_for
+from shared.http.http1 import CONNECTION, Connection
 from shared.http.response import Response
 from shared.http.service import send_response
 from shared.http.waiting import STOPPING, Stopping
-from shared.time_slices import take_short_slices
 from shared.wire import new_id
 
 log = structlog.get_logger("serve")
 
 STOP_TIMEOUT = 5.0
-# From the end of one request to the end of the next one's head; with HTTP/1 alone also until the first byte.
-HEAD_TIMEOUT = 30
-# Few streams and small windows limit the memory that one connection can take.
-BOUNDED_HTTP2 = HTTP2Settings(
-    initial_connection_window_size=256 * 1024,
-    initial_stream_window_size=64 * 1024,
-    keep_alive_interval=15_000,
-    keep_alive_timeout=10,
-    max_concurrent_streams=32,
-    max_headers_size=16 * 1024,
-    max_send_buffer_size=64 * 1024,
-)
+BACKLOG = 1024
 # Descriptors for everything except a port's connections: database, broker, services, files.
 OTHER_DESCRIPTORS = 512
 
@@ -143,12 +129,11 @@ class Listener(Struct, frozen=True):
     address: Address
     app: ASGIApp
     limits: ConnectionLimits = ConnectionLimits()
-    max_head_size: int = 8192 + 4096 * 100
-    http2: bool = False
+    max_head_size: int = 256 * 1024
 
 
 def refuse_taken_ports(addresses: Sequence[Address]) -> None:
-    """granian binds with SO_REUSEPORT, so a second server would silently share the port: check first."""
+    """Before anything else is started, so that the message is about the port."""
     taken: set[int] = set()
     for address in addresses:
         if address.port in taken and address.port:
@@ -172,33 +157,20 @@ def refuse_taken_ports(addresses: Sequence[Address]) -> None:
 async def listening(listeners: Sequence[Listener]) -> AsyncIterator[Draining]:
     """Serves while the block runs. Leaving it lets running requests finish first."""
     refuse_taken_ports([listener.address for listener in listeners])
-    take_short_slices()
     draining = Draining()
     _allow_descriptors(OTHER_DESCRIPTORS + sum(listener.limits.accepted for listener in listeners))
-    guard = ConnectionGuard({listener.address.port: listener.limits for listener in listeners})
-    servers = [
-        Server(
-            draining.wrap(with_early_responses(_with_connection_limit(listener, guard))),
-            address=listener.address.host,
-            port=listener.address.port,
-            interface=Interfaces.ASGINL,
-            runtime_threads=2,
-            backlog=1024,
-            backpressure=listener.limits.accepted,
-            websockets=False,
-            log_enabled=False,
-            http=HTTPModes.auto if listener.http2 else HTTPModes.http1,
-            http1_settings=HTTP1Settings(
-                header_read_timeout=HEAD_TIMEOUT * 1000, max_buffer_size=listener.max_head_size
-            ),
-            http2_settings=BOUNDED_HTTP2,
-        )
-        for listener in listeners
-    ]
-    tasks = [asyncio.create_task(server.serve(), name="listener") for server in servers]
-    try:
-        await _until_connectable(listeners, tasks)
-        watching = [asyncio.create_task(work) for work in (guard.watch(), measure_lag())]
+    loop, guards = asyncio.get_running_loop(), list[ConnectionGuard]()
+    async with AsyncExitStack() as stack:
+        for listener in listeners:
+            guard = ConnectionGuard(listener.address.port, listener.limits)
+            app = draining.wrap(with_early_responses(_with_connection_limit(listener.app, guard)))
+            made = partial(Connection, app, listener.max_head_size, guard.opened, guard.closed)
+            server = await loop.create_server(made, sock=_bound(listener), backlog=BACKLOG)
+            # Draining has waited for the requests that were running.
+            stack.push_async_callback(guard.close_all, STOP_TIMEOUT)
+            stack.callback(server.close)
+            guards.append(guard)
+        watching = [asyncio.create_task(work) for work in (*(one.watch() for one in guards), measure_lag())]
         tune_interpreter()
         try:
             yield draining
@@ -206,26 +178,27 @@ async def listening(listeners: Sequence[Listener]) -> AsyncIterator[Draining]:
             await draining.finish()
             for task in watching:
                 task.cancel()
-    finally:
-        for server in servers:
-            server.stop()  # type: ignore[no-untyped-call]
-        # Draining has waited for requests already; a client that never finishes must not block the stop.
-        _, stuck = await asyncio.wait(tasks, timeout=STOP_TIMEOUT)
-        for task in stuck:
-            task.cancel()
 
 
-def _with_connection_limit(listener: Listener, guard: ConnectionGuard) -> ASGIApp:
+def _bound(listener: Listener) -> socket.socket:
+    address = listener.address
+    sock = socket.socket(socket.AF_INET6 if ":" in address.host else socket.AF_INET)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # Connections inherit it. By default the kernel buffers up to 4 MB for a slow reader.
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, listener.limits.send_buffer)
+    sock.bind((address.host, address.port))
+    return sock
+
+
+def _with_connection_limit(app: ASGIApp, guard: ConnectionGuard) -> ASGIApp:
     """The app, but 503 for connections over the limit. Health checks are still answered."""
-    app, port = listener.app, listener.address.port
 
     def limited(scope: Any, receive: Receive, send: Send) -> Awaitable[None]:
-        scope[AUTHENTICATED] = guard.authenticated
+        connection: Connection = scope[CONNECTION]
         if guard.crowded:
-            client = scope["client"]
-            guard.note_address(port, client, scope["headers"])
-            if guard.over_limit and guard.refuses(port, client) and not scope["path"].startswith("/health/"):
-                return _refuse_connection(send)
+            guard.note_address(connection, scope["headers"])
+        if connection.refused and not scope["path"].startswith("/health/"):
+            return _refuse_connection(send)
         return app(scope, receive, send)
 
     return limited
@@ -246,36 +219,13 @@ def _allow_descriptors(count: int) -> None:
             log.warning("few_file_descriptors", wanted=count, allowed=allowed)
 
 
-async def _until_connectable(listeners: Sequence[Listener], tasks: Sequence[asyncio.Task[None]]) -> None:
-    for listener in listeners:
-        host = _reachable(listener.address.host)
-        while True:
-            for task in tasks:
-                if task.done():
-                    await task
-                    raise RuntimeError("A listener ended while starting.")
-            try:
-                _, writer = await asyncio.open_connection(host, listener.address.port)
-            except OSError:
-                await asyncio.sleep(0.01)
-            else:
-                writer.close()
-                break
-
-
-def _reachable(host: str) -> str:
-    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-
-
 def tune_interpreter() -> None:
     """Start-up objects live until the end; not scanning them again cut p99 to a third.
 
-    Not even once: of 97,000 objects, 37 were garbage. The server's threads, which bring requests, wait for
-    the interpreter half a millisecond, not five.
+    Not even once: of 97,000 objects, 37 were garbage.
     """
     gc.freeze()
     gc.set_threshold(50_000, 50, 50)
-    sys.setswitchinterval(0.0005)
 
 
 def catch_stop_signals() -> "asyncio.Future[str]":

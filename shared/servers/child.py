@@ -19,7 +19,6 @@ from typing import IO, Any
 from msgspec import Struct
 
 from shared.servers.problem import ServerProblem
-from shared.time_slices import take_short_slices
 
 LIFELINE = """
 signal=$1; shift
@@ -115,8 +114,6 @@ class Child:
         cwd: Path,
         env: dict[str, str],
     ) -> None:
-        # The server inherits them: with longer ones it would wait behind all that have short ones.
-        take_short_slices()
         command = run_as.command(["/bin/sh", "-c", LIFELINE, "lifeline", stop_with, *argv])
         self._process = subprocess.Popen(
             command,

@@ -39,7 +39,7 @@ def test_every_setting_is_read_as_its_type_says() -> None:
         {
             "STUDIO_HOME": "/srv/studio",
             "STUDIO_PORT": "9000",
-            "STUDIO_HTTP2": "true",
+            "STUDIO_WEBHOOK_ALLOW_HTTP": "true",
             "STUDIO_TRACE_RATIO": "0.5",
             "STUDIO_TRUSTED_PROXIES": "10.0.0.0/8, 192.0.2.1",
             "STUDIO_WEBHOOK_ALLOW_HOSTS": "hooks.internal",
@@ -50,7 +50,7 @@ def test_every_setting_is_read_as_its_type_says() -> None:
         }
     )
     assert all(getattr(settings, name) == ("0f1e2d3c",) for name in SECRETS)
-    assert (settings.home, settings.port, settings.http2) == (Path("/srv/studio"), 9000, True)
+    assert (settings.home, settings.port, settings.webhook_allow_http) == (Path("/srv/studio"), 9000, True)
     assert settings.trace_ratio == 0.5
     assert settings.trusted_proxies == ("10.0.0.0/8", "192.0.2.1")
     assert settings.webhook_allow_hosts == {"hooks.internal"}

@@ -64,7 +64,7 @@ class Address(Struct, frozen=True):
 class HttpUpstream:
     """Forwards to `http://host:port` or `unix:/path`. A write is never sent twice.
 
-    `idle_limit` stays below the server's keep-alive (uvicorn 5 s, granian 30 s), so that we close first.
+    `idle_limit` stays below the server's keep-alive (30 s), so that we close first.
     Connections older than `max_age` are replaced: otherwise a busy gateway would never use new replicas.
     A sweep enforces the time limits, up to a tenth late.
     """
