@@ -153,7 +153,7 @@ class Consumer:
                 await queue.consume(receive)
             self._failures.pop(number, None)
             while True:
-                await asyncio.sleep(WATCH_SECONDS * random.uniform(0.5, 1.0))
+                await asyncio.sleep(WATCH_SECONDS * random.uniform(0.7, 1.3))
                 async with asyncio.timeout(WATCH_SECONDS):
                     found = await self._find(channel, self.queue, number)
                 if not found.declaration_result.consumer_count:
