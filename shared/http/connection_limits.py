@@ -149,7 +149,10 @@ class ConnectionGuard:
 
     def _close(self, connection: Connection, why: str) -> None:
         CONNECTIONS_CLOSED.labels(why).inc()
-        connection.reset()
+        if why == "idle":  # the kernel may still be sending its last response
+            connection.transport.close()
+        else:
+            connection.reset()
 
     def _over_limit(self) -> list[tuple[Connection, str]]:
         """Which connections to close, and why. Notes which ones get a refusal first."""

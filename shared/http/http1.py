@@ -79,7 +79,8 @@ class Exchange:
         self._news: asyncio.Future[None] | None = None
         self._status = 0
         self._headers: list[tuple[bytes, bytes]] = []
-        self._begun = self._chunked = False
+        self._begun = self._chunked = self._has_length = False
+        self._missing = 0  # of the length that the head told
 
     def size(self) -> int:
         return len(self.target) + sum(len(name) + len(value) + 4 for name, value in self.headers)
@@ -108,7 +109,7 @@ class Exchange:
                 message = {"type": "http.request", "body": body, "more_body": not self.arrived}
                 self._connection.read_on()
                 return message
-            if self.cut:
+            if self.cut or (self.answered and self.arrived):
                 return {"type": "http.disconnect"}
             if self.asks_first and not self._begun:
                 self.asks_first = False
@@ -119,6 +120,8 @@ class Exchange:
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
+            if self._begun:
+                raise RuntimeError("a response has begun twice")
             self._status, self._headers = message["status"], message["headers"]
             return
         body, more = message.get("body", b""), message.get("more_body", False)
@@ -129,29 +132,36 @@ class Exchange:
         if not self._begun:
             head = self._head(len(body), more)
             self._begun = True
+        self._missing -= len(body)
         if self.scope["method"] == "HEAD" or self._status in _BODILESS:
-            body = b""
+            body, self._missing = b"", 0
         elif self._chunked:
             body = (b"%x\r\n%b\r\n" % (len(body), body) if body else b"") + (b"" if more else b"0\r\n\r\n")
-        self.answered = not more
         connection.write(head + body)
+        if not more:
+            if (
+                self._missing and self._has_length
+            ):  # whoever reads on would take the next response for the rest
+                raise RuntimeError(f"a response is {self._missing} bytes shorter than it said")
+            self.answered = True
+            self.wake()
         if connection.writable is not None:
             await connection.writable.wait()
 
     def _head(self, size: int, more: bool) -> bytes:
         lines = [_STATUS_LINES.get(self._status) or b"HTTP/1.1 %d \r\n" % self._status, _date.line()]
-        framed = self._status in _BODILESS
+        bodiless, chunked, has_length = self._status in _BODILESS, False, False
         for name, value in self._headers:
             lines.append(b"%b: %b\r\n" % (name, value))
             if name == b"content-length":
-                framed = True
+                has_length, self._missing = True, int(value)
             elif name == b"connection" and value == b"close":
                 self.keep_alive = False
-        if not framed:
+        if not (has_length or bodiless):
             if not more:
                 lines.append(b"content-length: %d\r\n" % size)
             elif self.scope["http_version"] == "1.1" and self.scope["method"] != "HEAD":
-                self._chunked = True
+                chunked = True
                 lines.append(b"transfer-encoding: chunked\r\n")
             else:
                 self.keep_alive = False
@@ -160,8 +170,9 @@ class Exchange:
         elif self.keep_alive and self.scope["http_version"] == "1.0":
             lines.append(b"connection: keep-alive\r\n")
         head = b"".join(lines)
-        if head.count(b"\n") != len(lines):
+        if not head.count(b"\n") == head.count(b"\r") == len(lines):
             raise ValueError("a header of a response has a line break")
+        self._chunked, self._has_length = chunked, has_length
         return head + b"\r\n"
 
     async def run(self, app: ASGIApp) -> None:
@@ -171,11 +182,10 @@ class Exchange:
             pass
         except Exception as problem:
             log.error("request_failed", exc_info=problem)
-            if not self._begun:
-                self._begun = self.answered = True
-                self.keep_alive = False
-                self._connection.write(_STATUS_LINES[500] + _EMPTY)
         finally:
+            if not self._begun:
+                self.answered, self.keep_alive = True, False
+                self._connection.write(_STATUS_LINES[500] + _EMPTY)
             self._connection.end(self)
 
 
@@ -199,8 +209,8 @@ class Connection(asyncio.Protocol):
         self._arriving: Exchange | None = None
         self._ahead: list[Exchange] = []
         self._unparsed = b""
-        self._head_size = 0
-        self._paused = self._ending = False
+        self._without_body = 0  # bytes of a head, of trailers, or between chunks
+        self._paused = self._ending = self._half_closed = False
         self.writable: asyncio.Event | None = None  # while the client reads too slowly
         self.lost = False
         self.sent = 0
@@ -232,6 +242,9 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)
         peer = transport.get_extra_info("peername")
+        if peer is None:  # it has gone already
+            self.transport.abort()
+            return
         self.client = (str(peer[0]), int(peer[1]))
         self.address = network_of(self.client[0])
         self._opened(self)
@@ -319,6 +332,10 @@ class Connection(asyncio.Protocol):
         name = name.lower()
         if name == b"expect":
             exchange.asks_first = value.lower() == b"100-continue"
+        elif name == b"transfer-encoding" and value.strip().lower() != b"chunked":
+            raise _Malformed
+        elif len(exchange.headers) == MOST_HEADERS:
+            raise _HeadTooLarge
         exchange.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
@@ -326,15 +343,19 @@ class Connection(asyncio.Protocol):
         assert exchange is not None
         if exchange.scope:  # the head was made up, see `_go_on_without_upgrade`
             return
-        if len(exchange.headers) > MOST_HEADERS or self._head_size > self._max_head_size < exchange.size():
+        if self._without_body > self._max_head_size < exchange.size():
             raise _HeadTooLarge
+        version = self._parser.get_http_version()
+        if version not in ("1.0", "1.1"):
+            raise _Malformed
+        exchange.asks_first &= version == "1.1"
         raw_path, _, query = _in_origin_form(exchange.target).partition(b"?")
         path = raw_path.decode("latin-1")
         exchange.keep_alive = self._parser.should_keep_alive()
         exchange.scope = {
             "type": "http",
             "asgi": {"version": "3.0", "spec_version": "2.3"},
-            "http_version": self._parser.get_http_version(),
+            "http_version": version,
             "method": self._parser.get_method().decode(),
             "scheme": "http",
             "path": unquote(path) if "%" in path else path,
@@ -352,6 +373,7 @@ class Connection(asyncio.Protocol):
 
     def on_body(self, body: bytes) -> None:
         assert self._arriving is not None
+        self._without_body = 0
         self._arriving.add(body)
 
     def on_message_complete(self) -> None:
@@ -365,41 +387,41 @@ class Connection(asyncio.Protocol):
     # -- inside
 
     def _start(self, exchange: Exchange) -> None:
-        exchange.cut = self._ending
+        exchange.cut |= self._half_closed
         self._running = exchange
         self._task = self._loop.create_task(exchange.run(self._app))
 
     def _is_full(self) -> bool:
         return self._running is not None and self._running.untaken > MOST_UNTAKEN
 
-    def _is_in_head(self) -> bool:
-        return self._arriving is not None and not self._arriving.scope
-
     def _parse(self, data: bytes) -> None:
         place = 0
         while place < len(data) and not (self._ahead or self._is_full()):
             piece = data[place : place + PIECE] if place or len(data) > PIECE else data
-            if self._arriving is None or self._is_in_head():
-                self._head_size += len(piece)
+            self._without_body += len(piece)
             try:
-                self._parser.feed_data(piece)
-            except HttpParserUpgrade as upgrade:
-                place += max(1, upgrade.args[0])
-                self._go_on_without_upgrade()
+                place += self._feed(piece)
             except HttpParserError as problem:
                 self._refuse(431 if isinstance(problem.__context__, _HeadTooLarge) else 400)
                 return
-            else:
-                place += len(piece)
-            if not self._is_in_head():
-                self._head_size = 0
-            elif self._head_size > self._max_head_size:
+            if self._arriving is None:
+                self._without_body = 0
+            elif self._without_body > self._max_head_size:
                 self._refuse(431)
                 return
         if self._ahead or self._is_full():
             self._unparsed = data[place:]
             self._paused = True
             self.transport.pause_reading()
+
+    def _feed(self, piece: bytes) -> int:
+        """How much of it was parsed."""
+        try:
+            self._parser.feed_data(piece)
+        except HttpParserUpgrade as upgrade:
+            self._go_on_without_upgrade()
+            return max(1, int(upgrade.args[0]))
+        return len(piece)
 
     def _go_on_without_upgrade(self) -> None:
         """Nothing else is spoken here. Were a body not read as such, it could pass as a request."""
@@ -408,15 +430,19 @@ class Connection(asyncio.Protocol):
             self._parser.feed_data(b"POST / HTTP/1.1\r\n%b\r\n" % self._arriving.framing())
 
     def _refuse(self, status: int) -> None:
-        """What came is not HTTP, or too much. A request before it still gets its response."""
-        self._end_reading()
+        """What came is not HTTP, or too much. Requests before it still get their responses."""
+        self._ending = True
+        for exchange in (self._running, *self._ahead):
+            if exchange is not None and not exchange.arrived:
+                exchange.cut = True
+                exchange.wake()
         if self._running is None:
             self.write(_STATUS_LINES[status] + _EMPTY)
             self.transport.close()
 
     def _end_reading(self) -> None:
-        """What has arrived is all that there will be."""
-        self._ending = True
+        """The client sends no more, and may have gone. What has arrived is all that there will be."""
+        self._ending = self._half_closed = True
         for exchange in (self._running, *self._ahead):
             if exchange is not None:
                 exchange.cut = True
@@ -424,6 +450,10 @@ class Connection(asyncio.Protocol):
 
 
 class _HeadTooLarge(Exception):
+    pass
+
+
+class _Malformed(Exception):
     pass
 
 

@@ -7,7 +7,7 @@ import signal
 import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from functools import partial
 from typing import Any
 
@@ -160,14 +160,12 @@ async def listening(listeners: Sequence[Listener]) -> AsyncIterator[Draining]:
     draining = Draining()
     _allow_descriptors(OTHER_DESCRIPTORS + sum(listener.limits.accepted for listener in listeners))
     loop, guards = asyncio.get_running_loop(), list[ConnectionGuard]()
-    async with AsyncExitStack() as stack:
+    with ExitStack() as stack:
         for listener in listeners:
             guard = ConnectionGuard(listener.address.port, listener.limits)
             app = draining.wrap(with_early_responses(_with_connection_limit(listener.app, guard)))
             made = partial(Connection, app, listener.max_head_size, guard.opened, guard.closed)
             server = await loop.create_server(made, sock=_bound(listener), backlog=BACKLOG)
-            # Draining has waited for the requests that were running.
-            stack.push_async_callback(guard.close_all, STOP_TIMEOUT)
             stack.callback(server.close)
             guards.append(guard)
         watching = [asyncio.create_task(work) for work in (*(one.watch() for one in guards), measure_lag())]
@@ -176,6 +174,9 @@ async def listening(listeners: Sequence[Listener]) -> AsyncIterator[Draining]:
             yield draining
         finally:
             await draining.finish()
+            stack.close()
+            await draining.finish()  # what began just before the ports were closed
+            await asyncio.gather(*(one.close_all(STOP_TIMEOUT) for one in guards))
             for task in watching:
                 task.cancel()
 

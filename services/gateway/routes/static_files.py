@@ -15,7 +15,6 @@ from shared.errors import MethodNotAllowed
 from shared.http.asgi import ASGIApp, Receive, Scope, Send
 from shared.http.response import CACHE_CONTROL, Response, matches, tag_from
 from shared.http.service import always, request_id_of, response_headers, send_error, send_response
-from shared.http.waiting import until_gone
 
 _digest = partial(hashlib.blake2b, digest_size=16)
 
@@ -61,7 +60,7 @@ def static_file(name: str, content_type: bytes, **values: str) -> ASGIApp:
         head = response_headers(Response(b"", 200, more, content_type=content_type), size, request_id)
         await send({"type": "http.response.start", "status": 200, "headers": head})
         if scope.get("method") != "HEAD":
-            await _send_pieces(_pieces(squeezed, PIECE) if takes_gzip else _unpacked(squeezed), receive, send)
+            await _send_pieces(_pieces(squeezed, PIECE) if takes_gzip else _unpacked(squeezed), send)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     return page
@@ -104,19 +103,12 @@ def _compressed(name: str, **values: str) -> tuple[int, bytes, bytes, bytes]:
     return size, tag_from(digest.hexdigest()), bytes(squeezed), tag_from(_digest(squeezed).hexdigest())
 
 
-async def _send_pieces(pieces: Iterator[bytes], receive: Receive, send: Send) -> None:
-    """Until the client is gone: the server would take the rest of the pieces and drop them."""
-    gone = asyncio.create_task(until_gone(receive))
-    try:
-        for piece in pieces:
-            # A timer has a resolution of a millisecond.
-            if (pause := _spacing.pause(time.monotonic())) > 0.002:
-                await asyncio.sleep(pause)
-            if gone.done():
-                return
-            await send({"type": "http.response.body", "body": piece, "more_body": True})
-    finally:
-        gone.cancel()
+async def _send_pieces(pieces: Iterator[bytes], send: Send) -> None:
+    for piece in pieces:
+        # A timer has a resolution of a millisecond.
+        if (pause := _spacing.pause(time.monotonic())) > 0.002:
+            await asyncio.sleep(pause)
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
 
 
 def _pieces(body: bytes, size: int) -> Iterator[bytes]:

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from shared.http.http1 import MOST_HEADERS, MOST_UNTAKEN, PIECE
+from shared.http.http1 import MOST_HEADERS, MOST_UNTAKEN, PIECE, Connection
 from shared.http.server import Address, Listener, listening
 from shared.servers.ports import free_port
 from tests.harness.eventually import eventually
@@ -29,6 +30,8 @@ class Echo:
         path = scope["raw_path"]
         if path == b"/fail":
             raise ZeroDivisionError
+        if path == b"/nothing":
+            return
         if path == b"/wait":
             await self.let_go.wait()
         body = b""
@@ -44,10 +47,13 @@ class Echo:
                 await send({"type": "http.response.body", "body": part, "more_body": True})
             await send({"type": "http.response.body", "body": b"", "more_body": False})
             return
-        split = [(b"x-split", b"a\r\nset-cookie: b")] if path == b"/split" else []
-        headers = [(b"content-length", b"%d" % len(said)), *split]
+        split = {b"/split": b"a\r\nset-cookie: b", b"/cr": b"a\rset-cookie: b"}.get(path)
+        length = len(said) + (path == b"/short")
+        headers = [(b"content-length", b"%d" % length), *([(b"x-split", split)] if split else [])]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": said, "more_body": False})
+        if path != b"/early":
+            assert await receive() == {"type": "http.disconnect"}
 
 
 @pytest.fixture
@@ -160,6 +166,10 @@ async def test_a_client_that_asks_first_is_told_to_go_on(client: RawConnection) 
         (ask("POST / HTTP/1.1", "Content-Length: 1", "Content-Length: 2"), 400),
         (ask("POST / HTTP/1.1", "Content-Length: 1", "Transfer-Encoding: chunked"), 400),
         (ask("POST / HTTP/1.1", "Transfer-Encoding: chunked, x"), 400),
+        (ask("POST / HTTP/1.1", "Transfer-Encoding: xchunked"), 400),
+        (ask("POST / HTTP/1.1", *UPGRADE, "Transfer-Encoding: x"), 400),
+        (ask("GET / HTTP/2.0"), 400),
+        (b"GET /\r\n\r\n", 400),
         (ask("GET / HTTP/1.1", *[f"X{number}: y" for number in range(MOST_HEADERS)]), 431),
         (b"GET / HTTP/1.1\r\nX: " + b"y" * 40_000, 431),
         (b"GET /" + b"y" * 40_000, 431),
@@ -212,7 +222,43 @@ async def _is_paused(connection: Any) -> bool:
     return bool(connection._paused)
 
 
-@pytest.mark.parametrize("path", ["/fail", "/split"])
+async def test_trailers_and_extensions_of_chunks_are_limited_like_a_head(client: RawConnection) -> None:
+    """The parser joins them piece by piece: 24 MB took 14 seconds."""
+    await client.write(ask("POST / HTTP/1.1", "Transfer-Encoding: chunked") + b"0\r\nT: ")
+    with suppress(ConnectionError):
+        for _ in range(24 * 16):
+            await client.write(b"a" * 65536)
+    assert (await client.response()).startswith((b"HTTP/1.1 200", b""))
+    await eventually(lambda: _is_closed(client))
+
+
+async def _is_closed(client: RawConnection) -> bool:
+    return client.is_closed
+
+
+async def test_a_response_that_is_too_short_ends_the_connection(client: RawConnection) -> None:
+    """The next one would be taken for its rest."""
+    await client.write(ask("GET /short HTTP/1.1") + ask("GET / HTTP/1.1"))
+    assert (await client.response()).endswith(b"GET /short? ")
+
+
+async def test_a_peer_that_has_gone_before_it_was_accepted_is_forgotten() -> None:
+    """uvloop then knows no address of it: nothing may count or keep it."""
+    opened: list[Connection] = []
+    transport = GoneTransport()
+    Connection(Echo(), 1024, opened.append, opened.append).connection_made(transport)
+    assert transport.aborted
+    assert not opened
+
+
+class GoneTransport(asyncio.Transport):
+    aborted = False
+
+    def abort(self) -> None:
+        self.aborted = True
+
+
+@pytest.mark.parametrize("path", ["/fail", "/split", "/cr", "/nothing"])
 async def test_an_app_that_fails_leaves_a_500_and_no_connection(client: RawConnection, path: str) -> None:
     """A line break in a header would let one response become two."""
     await client.write(ask(f"GET {path} HTTP/1.1"))
