@@ -40,7 +40,7 @@ def run(testbed: Testbed, plan: Plan) -> Outcome:
 
 
 def servers(testbed: Testbed, plan: Plan, *, connections: int) -> Outcome:
-    """A constant answer. The ratios are of CPU time, without a must: see docs/decisions/0027-own-server.md."""
+    """A constant answer. The ratios are of CPU time, and without a must: record 0027 says why."""
     row, running = f"{ROW}: server, {connections} connections", list[Process]()
     measures: dict[str, Measure] = {}
     try:
