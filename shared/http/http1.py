@@ -6,21 +6,16 @@ A request passes no other thread, so on a busy processor it waits less often (re
 import asyncio
 import socket
 import struct
-import time
 from collections.abc import Callable
 from contextlib import suppress
-from email.utils import formatdate
-from http import HTTPStatus
-from typing import Any, Final, cast
+from typing import Final, cast
 from urllib.parse import unquote
 
-import structlog
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser, parse_url
 
-from shared.http.asgi import ASGIApp, Message
+from shared.http.asgi import ASGIApp
 from shared.http.client_address import network_of
-
-log = structlog.get_logger("serve")
+from shared.http.exchange import EMPTY, STATUS_LINES, Exchange
 
 # In a request's scope: its `Connection`.
 CONNECTION: Final = "studio.connection"
@@ -30,163 +25,6 @@ PIECE: Final = 16 * 1024
 MOST_UNTAKEN: Final = 64 * 1024
 MOST_HEADERS: Final = 100
 _RESET: Final = struct.pack("ii", 1, 0)
-_CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
-_STATUS_LINES: Final = {
-    status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus
-}
-_BODILESS: Final = frozenset({204, 304})
-_FRAMING: Final = frozenset({b"content-length", b"transfer-encoding"})
-_EMPTY: Final = b"content-length: 0\r\nconnection: close\r\n\r\n"
-
-
-class ClientGone(ConnectionError):
-    """The rest of a response has nobody to go to."""
-
-
-class _Date:
-    """The line of the response's head, made anew each second."""
-
-    def __init__(self) -> None:
-        self._second = 0
-        self._line = b""
-
-    def line(self) -> bytes:
-        second = int(time.time())
-        if second != self._second:
-            self._second, self._line = second, f"date: {formatdate(second, usegmt=True)}\r\n".encode()
-        return self._line
-
-
-_date = _Date()
-
-
-class Exchange:
-    """One request and its response, as ASGI tells them."""
-
-    def __init__(self, connection: "Connection") -> None:
-        self._connection = connection
-        self.scope: dict[str, Any] = {}
-        self.target = b""
-        self.headers: list[tuple[bytes, bytes]] = []
-        self.keep_alive = False
-        self.asks_first = False  # `Expect: 100-continue`
-        self.arrived = False  # the whole request
-        self.cut = False  # it will never arrive, or the client has gone
-        self.answered = False
-        self.untaken = 0
-        self._parts: list[bytes] = []
-        self._told_end = False
-        self._news: asyncio.Future[None] | None = None
-        self._status = 0
-        self._headers: list[tuple[bytes, bytes]] = []
-        self._begun = self._chunked = self._has_length = False
-        self._missing = 0  # of the length that the head told
-
-    def size(self) -> int:
-        return len(self.target) + sum(len(name) + len(value) + 4 for name, value in self.headers)
-
-    def framing(self) -> bytes:
-        """The lines that say where the body ends."""
-        return b"".join(b"%b: %b\r\n" % header for header in self.headers if header[0] in _FRAMING)
-
-    def add(self, body: bytes) -> None:
-        self._parts.append(body)
-        self.untaken += len(body)
-        self.wake()
-
-    def wake(self) -> None:
-        if self._news is not None and not self._news.done():
-            self._news.set_result(None)
-
-    async def receive(self) -> Message:
-        while True:
-            if self._parts or (self.arrived and not self._told_end):
-                body = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
-                self._parts.clear()
-                self.untaken = 0
-                # Reading on may bring the end, which is then told with the next part.
-                self._told_end = self.arrived
-                message = {"type": "http.request", "body": body, "more_body": not self.arrived}
-                self._connection.read_on()
-                return message
-            if self.cut or (self.answered and self.arrived):
-                return {"type": "http.disconnect"}
-            if self.asks_first and not self._begun:
-                self.asks_first = False
-                self._connection.write(_CONTINUE)
-            if self._news is None or self._news.done():
-                self._news = asyncio.get_running_loop().create_future()
-            await asyncio.shield(self._news)
-
-    async def send(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            if self._begun:
-                raise RuntimeError("a response has begun twice")
-            self._status, self._headers = message["status"], message["headers"]
-            return
-        body, more = message.get("body", b""), message.get("more_body", False)
-        connection = self._connection
-        if connection.lost and more:
-            raise ClientGone
-        head = b""
-        if not self._begun:
-            head = self._head(len(body), more)
-            self._begun = True
-        self._missing -= len(body)
-        if self.scope["method"] == "HEAD" or self._status in _BODILESS:
-            body, self._missing = b"", 0
-        elif self._chunked:
-            body = (b"%x\r\n%b\r\n" % (len(body), body) if body else b"") + (b"" if more else b"0\r\n\r\n")
-        connection.write(head + body)
-        if not more:
-            if (
-                self._missing and self._has_length
-            ):  # whoever reads on would take the next response for the rest
-                raise RuntimeError(f"a response is {self._missing} bytes shorter than it said")
-            self.answered = True
-            self.wake()
-        if connection.writable is not None:
-            await connection.writable.wait()
-
-    def _head(self, size: int, more: bool) -> bytes:
-        lines = [_STATUS_LINES.get(self._status) or b"HTTP/1.1 %d \r\n" % self._status, _date.line()]
-        bodiless, chunked, has_length = self._status in _BODILESS, False, False
-        for name, value in self._headers:
-            lines.append(b"%b: %b\r\n" % (name, value))
-            if name == b"content-length":
-                has_length, self._missing = True, int(value)
-            elif name == b"connection" and value == b"close":
-                self.keep_alive = False
-        if not (has_length or bodiless):
-            if not more:
-                lines.append(b"content-length: %d\r\n" % size)
-            elif self.scope["http_version"] == "1.1" and self.scope["method"] != "HEAD":
-                chunked = True
-                lines.append(b"transfer-encoding: chunked\r\n")
-            else:
-                self.keep_alive = False
-        if not self.keep_alive and (b"connection", b"close") not in self._headers:
-            lines.append(b"connection: close\r\n")
-        elif self.keep_alive and self.scope["http_version"] == "1.0":
-            lines.append(b"connection: keep-alive\r\n")
-        head = b"".join(lines)
-        if not head.count(b"\n") == head.count(b"\r") == len(lines):
-            raise ValueError("a header of a response has a line break")
-        self._chunked, self._has_length = chunked, has_length
-        return head + b"\r\n"
-
-    async def run(self, app: ASGIApp) -> None:
-        try:
-            await app(self.scope, self.receive, self.send)
-        except ClientGone:
-            pass
-        except Exception as problem:
-            log.error("request_failed", exc_info=problem)
-        finally:
-            if not self._begun:
-                self.answered, self.keep_alive = True, False
-                self._connection.write(_STATUS_LINES[500] + _EMPTY)
-            self._connection.end(self)
 
 
 class Connection(asyncio.Protocol):
@@ -437,7 +275,7 @@ class Connection(asyncio.Protocol):
                 exchange.cut = True
                 exchange.wake()
         if self._running is None:
-            self.write(_STATUS_LINES[status] + _EMPTY)
+            self.write(STATUS_LINES[status] + EMPTY)
             self.transport.close()
 
     def _end_reading(self) -> None:

@@ -18,8 +18,8 @@ from shared.background import measure_lag
 from shared.errors import Unavailable
 from shared.http.asgi import ASGIApp, Message, Receive, Scope, Send
 from shared.http.connection_limits import ConnectionGuard, ConnectionLimits
-from shared.http.early_responses import with_early_responses
 from shared.http.error_mapping import response_for
+from shared.http.exchange import with_early_responses
 from shared.http.http1 import CONNECTION, Connection
 from shared.http.response import Response
 from shared.http.service import send_response

@@ -146,12 +146,12 @@ async def test_a_client_is_told_whether_the_connection_stays(
 
 async def test_a_client_that_asks_first_is_told_to_go_on(client: RawConnection) -> None:
     """Only if the body is wanted."""
-    asking = ("Expect: 100-continue", "Content-Length: 2")
-    await client.write(ask("POST / HTTP/1.1", *asking))
+    expecting = ("Expect: 100-continue", "Content-Length: 2")
+    await client.write(ask("POST / HTTP/1.1", *expecting))
     assert await client.head() == b"HTTP/1.1 100 Continue\r\n\r\n"
     await client.write(b"ab")
     assert (await client.reply())[2] == b"POST /? ab"
-    await client.write(ask("POST /early HTTP/1.1", *asking))
+    await client.write(ask("POST /early HTTP/1.1", *expecting))
     response = await client.response()
     assert response.startswith(b"HTTP/1.1 200")
     assert b"connection: close" in response
