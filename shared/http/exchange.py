@@ -137,10 +137,9 @@ class Exchange:
             body = (b"%x\r\n%b\r\n" % (len(body), body) if body else b"") + (b"" if more else b"0\r\n\r\n")
         connection.write(head + body)
         if not more:
-            if (
-                self._missing and self._has_length
-            ):  # whoever reads on would take the next response for the rest
-                raise RuntimeError(f"a response is {self._missing} bytes shorter than it said")
+            # Whoever reads on would take the next response for the rest.
+            if self._has_length and self._missing:
+                raise RuntimeError("a response has not the length that its head told")
             self.answered = True
             self.wake()
         if connection.writable is not None:

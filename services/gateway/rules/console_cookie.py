@@ -22,7 +22,7 @@ def sent_by_page(headers: Mapping[bytes, bytes]) -> bool:
 
 
 def cookie_of(headers: Iterable[tuple[bytes, bytes]], name: str) -> str | None:
-    """HTTP/2 may send cookies in several lines."""
+    """A proxy that speaks HTTP/2 to browsers may pass on cookies in several lines."""
     start = name.encode() + b"="
     for header, value in headers:
         if header == b"cookie":

@@ -91,7 +91,7 @@ async def test_readers_who_take_nothing_do_not_fill_the_memory(system: System) -
 
 
 async def test_the_port_takes_neither_http2_nor_a_head_without_an_end(system: System) -> None:
-    """HTTP/2 only if STUDIO_HTTP2 is set. An unfinished head is buffered in memory, so it ends at 32 KiB."""
+    """HTTP/2 is not spoken here. An unfinished head is buffered in memory, so it ends at 32 KiB."""
     preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes.fromhex("000000040000000000")
     endless = b"GET /health/live HTTP/1.1\r\nHost: t\r\nX-Long: " + b"x" * 40_000
     responses = []

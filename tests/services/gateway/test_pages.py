@@ -133,7 +133,7 @@ def test_only_loopback_goes_without_secure(headers: dict[bytes, bytes], secure: 
 
 
 def test_a_cookie_is_found_by_its_whole_name() -> None:
-    """Among others, and when HTTP/2 splits them over lines."""
+    """Among others, and when a proxy splits them over lines."""
     lines = [(b"cookie", b"x=1; not_studio_console=2"), (b"cookie", b"studio_console=3;y=4")]
     assert cookie_of(lines, "studio_console") == "3"
     assert cookie_of(lines[:1], "studio_console") is None
