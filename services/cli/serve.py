@@ -1,10 +1,11 @@
 """`studioctl serve SERVICE`: one service, without the code of the others in its memory."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, MutableMapping
 from contextlib import asynccontextmanager, suppress
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from msgspec import structs
 
@@ -22,6 +23,9 @@ from shared.observability.log import set_up_logging
 from shared.observability.tracing import set_up_tracing
 from shared.settings import Settings
 
+# Of webhooks, as `nice` counts: where requests and deliveries share a processor, a delivery can wait.
+BEHIND_REQUESTS: Final = 10
+
 
 def serve(settings: Settings, service: str, only: Literal["log", "dispatch"] | None) -> None:
     if only is not None:
@@ -35,6 +39,8 @@ def serve(settings: Settings, service: str, only: Literal["log", "dispatch"] | N
         raise CommandFailed(f"{service} cannot start without STUDIO_DATABASE_URL.")
     if settings.amqp_url is None and service != "gateway":
         raise CommandFailed(f"{service} cannot start without STUDIO_AMQP_URL: its events would reach nobody.")
+    if service == "webhooks":
+        os.nice(BEHIND_REQUESTS)
     set_up_logging(settings, service)
     set_up_tracing(settings, service)
     seed_tags((settings.caller_keys_of(service) or settings.key_peppers)[0])

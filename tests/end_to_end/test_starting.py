@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -87,6 +88,8 @@ async def test_readiness_names_the_part_that_is_missing(tmp_path: Path, database
         )
         live = _ask(process.ready_url.replace("ready", "live"))
         assert live is not None and live[0] == 200
+        assert process.child is not None
+        assert _niceness(process.child.pid) == _niceness(0) + 10, "requests go before deliveries"
     finally:
         process.stop()
 
@@ -104,11 +107,16 @@ async def test_a_service_that_loses_its_broker_is_degraded_and_goes_on_answering
         process.start()
         await asyncio.to_thread(process.wait_ready)
         await asyncio.to_thread(rabbit.kill)
+        assert process.child is not None and _niceness(process.child.pid) == _niceness(0)
         status, body = await _until(lambda: _unless(process.ready_url, "ready", "waiting"), process)
         assert (status, body["status"]) == (200, "degraded")
         assert body["parts"]["database"] == "ok" and "forms.new-members" in body["parts"]["bus"]
     finally:
         process.stop()
+
+
+def _niceness(pid: int) -> int:
+    return os.getpriority(os.PRIO_PROCESS, pid)
 
 
 def _waiting(url: str) -> tuple[int, Any] | None:
