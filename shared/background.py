@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Final
 
 import structlog
@@ -110,7 +110,8 @@ class Loop:
     async def run(self) -> None:
         while True:
             try:
-                more = await self.step()
+                with no_stray_cancellation():
+                    more = await self.step()
             except Exception as problem:
                 self.failures += 1
                 pause = min(0.1 * 2 ** min(self.failures - 1, 10), self.longest_pause)
@@ -130,6 +131,20 @@ class Loop:
                 await asyncio.sleep(0)
             else:
                 await self.wakeup.wait(self.idle)
+
+
+@contextmanager
+def no_stray_cancellation() -> Iterator[None]:
+    """When aiormq gives a connection up, it raises CancelledError in whoever waits for a reply on it. Nobody
+    has cancelled that task, and it must not end: to us it is an error like others.
+    """
+    try:
+        yield
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        raise ConnectionError("the connection was given up") from None
 
 
 async def end_tasks(tasks: Iterable["asyncio.Task[Any]"]) -> None:

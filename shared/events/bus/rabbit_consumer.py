@@ -12,7 +12,7 @@ import structlog
 from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractIncomingMessage
 from pamqp import commands
 
-from shared.background import Backoff, end_tasks
+from shared.background import Backoff, end_tasks, no_stray_cancellation
 from shared.events.bus import Batch, BusError, Ready, batch_decoder, encode_message
 from shared.events.bus.broker import close_quietly, declare, declare_all, expect, open_connection
 from shared.events.bus.intake import Intake
@@ -24,8 +24,7 @@ log = structlog.get_logger("bus")
 PREFETCH = 8
 # How many batches are handled at once.
 AT_ONCE = 32
-# Consumers have been silently dead after a broker restart, and queues and bindings can be deleted: we look
-# regularly, but not at all partitions at once, which would hold up the process for 15 ms.
+# A consumer may be silently dead, a queue or binding deleted: we look, not at all partitions at once (15 ms).
 WATCH_SECONDS = 5.0
 
 
@@ -77,7 +76,8 @@ class Consumer:
         while True:
             try:
                 await self._ready()
-                await self._consume(backoff)
+                with no_stray_cancellation():
+                    await self._consume(backoff)
             except Exception as problem:
                 self._trouble = f"not connected: {problem or type(problem).__name__}"
                 self._lost_at = self._lost_at or time.monotonic()

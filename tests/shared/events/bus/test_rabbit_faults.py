@@ -13,7 +13,7 @@ from aio_pika.abc import AbstractChannel
 from shared.background import Wakeup, running
 from shared.db.database import Database
 from shared.events.bus import EVENT_LOG, NEW_MEMBERS, rabbit_consumer
-from shared.events.bus.broker import Misconfigured, refuse_old_broker
+from shared.events.bus.broker import Misconfigured, declare_all, refuse_old_broker
 from shared.events.bus.rabbit import RabbitBus
 from shared.events.relay import Relay
 from shared.wire import new_id
@@ -115,6 +115,28 @@ async def test_a_queue_that_only_its_sender_declares_comes_back(amqp_url: str, d
         await receiving.close()
         await sending.close()
     assert log.versions[resource] == [1, 2]
+
+
+async def test_a_connection_that_is_given_up_does_not_end_its_consumer(
+    amqp_url: str, db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """aiormq cancels whoever waits for a reply on it. A machine that came back never consumed again."""
+    given_up = list[Any]()
+
+    async def while_closing(channel: AbstractChannel) -> None:
+        if not given_up:
+            underlay: Any = await channel.get_underlay_channel()
+            given_up.append(asyncio.create_task(underlay.connection.close()))
+        await declare_all(channel)
+
+    monkeypatch.setattr(rabbit_consumer, "declare_all", while_closing)
+    async with pipeline(db, amqp_url) as (log, wakeup):
+        written = [event(new_id(), 1, new_id()) for _ in range(40)]
+        await write(db, written)
+        wakeup.notify()
+        await until_empty(db)
+    assert given_up
+    assert len(log.versions) == len(written)
 
 
 async def test_partitions_move_between_replicas(amqp_url: str, db: Database) -> None:
