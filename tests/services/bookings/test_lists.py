@@ -97,7 +97,7 @@ async def test_a_class_that_changes_location_moves_its_bookings_too(client: Stud
         return len(rows[0]) + len(rows[1])
 
     assert await seen() == 0
-    await client.staff.call("PATCH", f"/staff/classes/{class_['id']}", {"location_id": HERE})
+    await client.change_class(class_, location_id=HERE)
     assert await seen() == 3
     await client.import_all(class_)
     assert await seen() == 0

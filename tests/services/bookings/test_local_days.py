@@ -110,8 +110,7 @@ async def test_a_location_that_changes_its_zone_changes_its_classes(client: Stud
     await client.import_all(one | {"timezone": "Asia/Tokyo"}, send_events=True)
     assert await told() == ("Asia/Tokyo", "2026-06-11T08:30:00")
     assert await client.events() == before
-    path = f"/staff/classes/{class_['id']}"
-    assert (await client.staff.call("PATCH", path, {"location_id": two["id"]})).status == 200
+    assert (await client.change_class(class_, location_id=two["id"])).status == 200
     assert await told() == ("America/Chicago", "2026-06-10T18:30:00")
 
 
