@@ -27,9 +27,8 @@ async def test_cancelling_in_time_costs_nothing_and_gives_the_credit_back(client
 
 async def test_cancelling_late_is_assessed_and_forfeits(client: StudioClient) -> None:
     """Fee and forfeit follow the current policy; terms worse than accepted cancel nothing."""
-    (person,) = await client.rich(1)
-    class_ = a_class(credit_cost=2, start_time=soon(hours=3))
-    await client.import_all(client.with_late_fee, class_)
+    await client.import_all(client.with_late_fee)
+    class_, (person,) = await client.open_class(rich=True, credit_cost=2, start_time=soon(hours=3))
     booking = (await client.book(class_["id"], person["id"])).json
     for limits in ({"max_late_fee": "14.99"}, {"allow_credit_forfeit": "false"}):
         reply = await client.cancel(booking["id"], **limits)

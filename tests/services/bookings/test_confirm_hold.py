@@ -116,9 +116,8 @@ async def test_only_a_hold_is_confirmed(client: StudioClient) -> None:
 
 async def test_giving_up_a_hold_is_free_however_late(client: StudioClient) -> None:
     """The receipt and its preview say so, the seat goes on, and the event tells that it was only held."""
-    (person,) = await client.rich(1)
-    class_ = a_class(credit_cost=2, start_time=soon(hours=1))
-    await client.import_all(client.with_late_fee, class_)
+    await client.import_all(client.with_late_fee)
+    class_, (person,) = await client.open_class(rich=True, credit_cost=2, start_time=soon(hours=1))
     booking = await held(client, class_, person)
     preview = await client.get_ok(f"/bookings/{booking['id']}/cancellation-preview")
     receipt = (await client.cancel(booking["id"], max_late_fee="0", allow_credit_forfeit="false")).json

@@ -94,9 +94,7 @@ async def test_a_walk_in_is_refused_as_a_partners_booking_is(client: StudioClien
 
 async def test_a_seat_whose_hold_has_run_out_is_given_to_those_who_wait_first(client: StudioClient) -> None:
     """No loop has noticed that the hold has ended."""
-    first, second, third = await client.rich(3)
-    class_ = a_class(credit_cost=1)
-    await client.import_all(class_)
+    class_, (first, second, third) = await client.open_class(people=3, rich=True, credit_cost=1)
     hold = await held(client, class_, first)
     assert (await client.book(class_["id"], second["id"], join_waitlist=True)).status == 201
     await run_out(client, hold)
@@ -128,8 +126,7 @@ async def test_a_manager_adds_a_seat_to_a_full_class(client: StudioClient) -> No
 
 async def waiting(client: StudioClient, people: int, **fields: Any) -> tuple[Any, list[Any], list[Any]]:
     """A class with one seat, taken, and the others in the queue: class, members, entries."""
-    class_, members = a_class(capacity=1, **fields), await client.rich(people)
-    await client.import_all(class_)
+    class_, members = await client.open_class(people=people, rich=True, capacity=1, **fields)
     await client.seated(class_, members)
     return class_, members, await client.list_all("/waitlist", class_id=class_["id"])
 

@@ -18,8 +18,7 @@ def ending(**delta: float) -> dict[str, Any]:
 
 async def test_dates_change_a_memberships_status(client: StudioClient) -> None:
     """Eligibility follows the dates at once; the stored status follows, with one new version."""
-    class_ = a_class(credit_cost=1)
-    await client.import_all(class_)
+    class_, _ = await client.open_class(people=0, credit_cost=1)
     for fields, after, books in (
         ({"status": "paused", "pause": pause(seconds=-1)}, "active", True),
         ({"status": "paused", "pause": pause(hours=1)}, "paused", False),

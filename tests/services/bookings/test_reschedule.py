@@ -328,7 +328,6 @@ async def test_a_hold_of_the_new_class_refuses_a_move_until_it_has_run_out(clien
     hold = await booked(client, new, person, hold_seconds=60, class_spot_id=spots[0]["id"])
     reply = await refused(client, booking, new, class_spot_id=spots[1]["id"])
     assert (reply.code, reply.details) == ("already_held", {"booking_id": hold["id"]})
-    assert (await client.move(hold["id"], old["id"])).details == {"status": "held"}
     await run_out(client, hold)
     before = len(await client.events())
     await moved(client, booking, new, class_spot_id=spots[0]["id"])
