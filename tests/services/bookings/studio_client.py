@@ -15,7 +15,7 @@ from shared.http.route_table import RouteTable
 from shared.routing import SCOPES
 from shared.transfer.lines import ImportLine
 from shared.wire import encode, new_id
-from tests.services.bookings.samples import a_studio
+from tests.services.bookings.samples import a_class, a_member, a_product, a_purchase, a_studio, soon
 
 _ROUTES = RouteTable(routes(), "")
 
@@ -143,6 +143,34 @@ class StudioClient:
         body = {"class_id": class_id, **more}
         return await self.call("POST", f"/bookings/{booking_id}/reschedule", body, key=key or new_id())
 
+    async def seated(self, class_: Any, people: list[Any]) -> list[Any]:
+        """Books all of them in order; those without a seat join the waitlist."""
+        replies = [await self.book(class_["id"], person["id"], join_waitlist=True) for person in people]
+        assert {reply.status for reply in replies} == {201}
+        return [reply.json for reply in replies]
+
+    async def statuses(self, *bookings: Any) -> list[str]:
+        return [(await self.get_ok(f"/bookings/{booking['id']}"))["status"] for booking in bookings]
+
+    async def credits_of(self, member: Any) -> int:
+        return int((await self.staff.get_ok(f"/staff/members/{member['id']}"))["credits"])
+
+    async def change_class(self, class_: Any, **changes: Any) -> Reply:
+        """As staff."""
+        return await self.staff.call("PATCH", f"/staff/classes/{class_['id']}", changes)
+
+    async def cancel_class(self, class_: Any, **body: Any) -> Reply:
+        return await self.staff.call("POST", f"/staff/classes/{class_['id']}/cancel", body)
+
+    async def begin_class(self, class_: Any) -> None:
+        """A minute ago."""
+        times = {"start_time": soon(minutes=-1), "end_time": soon(hours=1)}
+        assert (await self.change_class(class_, **times)).status == 200
+
+    async def erase(self, **person: Any) -> Reply:
+        body = {"studio_id": self.caller.studio_id, **person}
+        return await self.staff.call("POST", "/internal/erase", body)
+
     async def list_all(self, path: str, **query: Any) -> list[Any]:
         """Every row of a list, page by page."""
         rows: list[Any] = []
@@ -164,6 +192,21 @@ class StudioClient:
     async def import_all(self, *lines: Mapping[str, Any], send_events: bool = False) -> None:
         report = await self.import_lines(*lines, send_events=send_events)
         assert report["rejected"] == [], report
+
+    async def rich(self, count: int) -> list[Any]:
+        """Members with ten credits each."""
+        product, people = a_product(10), [a_member() for _ in range(count)]
+        await self.import_all(product, *people, *(a_purchase(person["id"], product) for person in people))
+        return people
+
+    async def open_class(
+        self, *, people: int = 1, rich: bool = False, **fields: Any
+    ) -> tuple[dict[str, Any], list[Any]]:
+        """A class, and members who may want to book it; the rich have ten credits each."""
+        class_ = a_class(**fields)
+        members = await self.rich(people) if rich else [a_member() for _ in range(people)]
+        await self.import_all(class_, *members)
+        return class_, members
 
     async def events(self) -> list[Any]:
         """What the outbox holds, in order; the relay is not running here."""

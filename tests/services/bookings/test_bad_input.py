@@ -20,8 +20,7 @@ ODD_TIMES = [
 
 async def test_odd_ids(client: StudioClient) -> None:
     """422 or, for a spot that may be null, an ordinary answer."""
-    class_, member = a_class(), a_member()
-    await client.import_all(class_, member)
+    class_, (member,) = await client.open_class()
     for field, value in product(("class_id", "member_id", "class_spot_id"), ODD_IDS):
         body = {"class_id": class_["id"], "member_id": member["id"], field: value}
         replies = [
@@ -34,8 +33,7 @@ async def test_odd_ids(client: StudioClient) -> None:
 
 async def test_odd_times(client: StudioClient) -> None:
     """In a filter, in a new class, in a change and in an import."""
-    class_, member = a_class(), a_member()
-    await client.import_all(class_, member)
+    class_, (member,) = await client.open_class()
     body = {key: class_[key] for key in ("title", "capacity", "start_time", "end_time")}
     path = f"/staff/classes/{class_['id']}"
     for value in ODD_TIMES:
@@ -74,10 +72,9 @@ async def test_odd_limits_of_a_cancellation(client: StudioClient) -> None:
 
 async def test_odd_capacities(client: StudioClient) -> None:
     """A number too large for its column is a 422."""
-    class_ = a_class()
-    await client.import_all(class_)
+    class_, _ = await client.open_class(people=0)
     for capacity in (-1, 100_001, 2**31, 2**63, 2**70, 1.5, "3", None, True):
-        reply = await client.staff.call("PATCH", f"/staff/classes/{class_['id']}", {"capacity": capacity})
+        reply = await client.change_class(class_, capacity=capacity)
         assert reply.status == 422, capacity
         assert len((await client.import_lines(a_class(capacity=capacity)))["rejected"]) == 1, capacity
 

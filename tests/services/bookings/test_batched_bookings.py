@@ -132,8 +132,7 @@ async def test_one_booking_that_cannot_be_written_does_not_fail_the_others(
     client: StudioClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The batch is split up until only the faulty request fails."""
-    class_, people = a_class(capacity=5), [a_member() for _ in range(3)]
-    await client.import_all(class_, *people)
+    class_, people = await client.open_class(people=3, capacity=5)
     insert = insert_bookings.insert
 
     async def refusing(conn: Connection, outcomes: Sequence[Outcome]) -> None:
@@ -153,8 +152,7 @@ async def test_a_class_imported_between_lock_and_read_is_locked_first(
     client: StudioClient, database_url: str
 ) -> None:
     """The class was missing at the lock but there at the read, after an import: the booking starts again."""
-    class_, member = a_class(), a_member()
-    await client.import_all(class_, member)
+    class_, (member,) = await client.open_class()
     conn = await asyncpg.connect(database_url)
     await conn.execute("SET search_path TO bookings")
     text = await conn.fetchval("SELECT pg_get_functiondef('lock_free_classes'::regproc)")

@@ -1,36 +1,14 @@
 """Cancelling: the policy, the receipt, and promotion."""
 
-from typing import Any
-
-from tests.services.bookings.samples import a_class, a_member, a_product, a_purchase, a_spot, a_studio, soon
+from tests.services.bookings.samples import a_class, a_member, a_spot, a_studio, soon
 from tests.services.bookings.studio_client import StudioClient
-
-
-async def seated(client: StudioClient, class_: Any, people: list[Any]) -> list[Any]:
-    """Books all of them in order; those without a seat join the waitlist."""
-    replies = [await client.book(class_["id"], person["id"], join_waitlist=True) for person in people]
-    assert {reply.status for reply in replies} == {201}
-    return [reply.json for reply in replies]
-
-
-async def rich(client: StudioClient, count: int) -> list[Any]:
-    """Members with ten credits each."""
-    product, people = a_product(10), [a_member() for _ in range(count)]
-    await client.import_all(product, *people, *(a_purchase(person["id"], product) for person in people))
-    return people
-
-
-async def credits_of(client: StudioClient, member: Any) -> int:
-    return int((await client.staff.get_ok(f"/staff/members/{member['id']}"))["credits"])
 
 
 async def test_cancelling_in_time_costs_nothing_and_gives_the_credit_back(client: StudioClient) -> None:
     """The receipt has the deadline, and the seat is free again."""
-    (person,) = await rich(client, 1)
-    class_ = a_class(credit_cost=3)
-    await client.import_all(class_)
+    class_, (person,) = await client.open_class(rich=True, credit_cost=3)
     booking = (await client.book(class_["id"], person["id"])).json
-    assert await credits_of(client, person) == 7
+    assert await client.credits_of(person) == 7
     preview = await client.get_ok(f"/bookings/{booking['id']}/cancellation-preview")
     receipt = (await client.cancel(booking["id"], reason="ill")).json
     assert receipt["object"] == "booking_cancellation" and receipt["status"] == "cancelled"
@@ -38,7 +16,7 @@ async def test_cancelling_in_time_costs_nothing_and_gives_the_credit_back(client
     assert (receipt["credits_restored"], receipt["credits_forfeited"]) == (3, 0)
     moving = {"id": None, "cancelled_at": None, "reason": None}
     assert preview | moving == receipt | moving
-    assert await credits_of(client, person) == 10
+    assert await client.credits_of(person) == 10
     assert (await client.get_ok(f"/classes/{class_['id']}"))["booked_count"] == 0
     assert (await client.get_ok(f"/bookings/{booking['id']}"))["status"] == "cancelled"
     events = await client.events()
@@ -49,9 +27,8 @@ async def test_cancelling_in_time_costs_nothing_and_gives_the_credit_back(client
 
 async def test_cancelling_late_is_assessed_and_forfeits(client: StudioClient) -> None:
     """Fee and forfeit follow the current policy; terms worse than accepted cancel nothing."""
-    (person,) = await rich(client, 1)
-    class_ = a_class(credit_cost=2, start_time=soon(hours=3))
-    await client.import_all(client.with_late_fee, class_)
+    await client.import_all(client.with_late_fee)
+    class_, (person,) = await client.open_class(rich=True, credit_cost=2, start_time=soon(hours=3))
     booking = (await client.book(class_["id"], person["id"])).json
     for limits in ({"max_late_fee": "14.99"}, {"allow_credit_forfeit": "false"}):
         reply = await client.cancel(booking["id"], **limits)
@@ -62,7 +39,7 @@ async def test_cancelling_late_is_assessed_and_forfeits(client: StudioClient) ->
     assert (receipt["late_cancel"], receipt["late_fee_status"]) == (True, "assessed")
     assert (receipt["late_fee_amount"], receipt["late_fee_currency"]) == ("15.00", "USD")
     assert (receipt["credit_forfeited"], receipt["credits_restored"]) == (True, 0)
-    assert await credits_of(client, person) == 8
+    assert await client.credits_of(person) == 8
 
 
 async def test_the_current_policy_applies(client: StudioClient) -> None:

@@ -101,11 +101,11 @@ async def test_whatever_changes_a_class_changes_its_json(client: StudioClient) -
         {"start_time": soon(days=2), "end_time": soon(days=4)},
         {"room_id": new_id(), "visible": False, "spot_selection_mode": "optional"},
     ):
-        assert (await client.staff.call("PATCH", f"/staff/classes/{class_['id']}", change)).status == 200
+        assert (await client.change_class(class_, **change)).status == 200
         await look()
     await client.import_all(class_ | {"title": "Second", "description": None})
     await look()
-    assert (await client.staff.call("POST", f"/staff/classes/{class_['id']}/cancel", {})).status == 200
+    assert (await client.cancel_class(class_)).status == 200
     await look()
     assert all(before != after for before, after in pairwise(seen))
     assert (seen[-1]["title"], seen[-1]["status"]) == ("Second", "cancelled")

@@ -8,15 +8,12 @@ from tests.services.bookings.consistency import inconsistencies
 from tests.services.bookings.holding import held, run_out, shown, told, with_scopes
 from tests.services.bookings.samples import a_class, a_member, a_product, a_purchase, a_spot, soon
 from tests.services.bookings.studio_client import StudioClient
-from tests.services.bookings.test_cancel_booking import credits_of, rich
 from tests.services.bookings.test_import import a_booking
 
 
 async def test_a_confirmed_hold_is_a_booking_like_any_other(client: StudioClient) -> None:
     """Same id, credits charged, told as created; a repeated confirm gives the same bytes."""
-    (person,) = await rich(client, 1)
-    class_ = a_class(credit_cost=3)
-    await client.import_all(class_)
+    class_, (person,) = await client.open_class(rich=True, credit_cost=3)
     booking, key = await held(client, class_, person), new_id()
     assert await client.list_all("/bookings") == []
     first, again = [await client.confirm(booking["id"], key=key) for _ in range(2)]
@@ -25,7 +22,7 @@ async def test_a_confirmed_hold_is_a_booking_like_any_other(client: StudioClient
     assert first.json == booking | changed
     assert await client.list_all("/bookings") == [first.json]
     assert await shown(client, class_) == (1, 0, 0)
-    assert await credits_of(client, person) == 7
+    assert await client.credits_of(person) == 7
     assert await told(client) == ["booking.held", "class.full", "booking.created"]
     assert (await client.confirm(booking["id"])).code == "booking_not_held"
     assert (await client.cancel(booking["id"])).json["credits_restored"] == 3
@@ -41,7 +38,6 @@ async def test_a_late_confirm_is_refused_in_order(client: StudioClient) -> None:
     await client.import_all(product, *people, class_, rival)
     booking = await held(client, class_, people[0])
     await run_out(client, booking)
-    path = f"/staff/classes/{class_['id']}"
     assert (await client.book(class_["id"], people[1]["id"])).status == 201
     refused = await client.confirm(booking["id"])
     assert (refused.code, refused.details) == (
@@ -56,19 +52,18 @@ async def test_a_late_confirm_is_refused_in_order(client: StudioClient) -> None:
     again = await client.book(class_["id"], people[0]["id"], join_waitlist=True)
     refused = await client.confirm(booking["id"])
     assert (refused.code, refused.details) == ("already_waitlisted", {"booking_id": again.json["id"]})
-    await client.staff.call("PATCH", path, {"visible": False})
+    await client.change_class(class_, visible=False)
     assert (await client.confirm(booking["id"])).details == {"reason": "hidden"}
-    await client.staff.call("PATCH", path, {"start_time": soon(minutes=-1), "end_time": soon(hours=1)})
+    await client.begin_class(class_)
     assert (await client.confirm(booking["id"])).details == {"reason": "started"}
-    await client.staff.call("POST", f"{path}/cancel", {})
+    await client.cancel_class(class_)
     assert (await client.confirm(booking["id"])).details == {"reason": "cancelled"}
-    assert await credits_of(client, people[0]) == 1
+    assert await client.credits_of(people[0]) == 1
 
 
 async def test_who_waits_goes_before_a_late_confirm(client: StudioClient) -> None:
     """Even if the hold's end was not written: the seat is theirs since then."""
-    class_, people = a_class(), [a_member() for _ in range(2)]
-    await client.import_all(class_, *people)
+    class_, people = await client.open_class(people=2)
     booking = await held(client, class_, people[0])
     waits = (await client.book(class_["id"], people[1]["id"], join_waitlist=True)).json
     await run_out(client, booking)
@@ -121,9 +116,8 @@ async def test_only_a_hold_is_confirmed(client: StudioClient) -> None:
 
 async def test_giving_up_a_hold_is_free_however_late(client: StudioClient) -> None:
     """The receipt and its preview say so, the seat goes on, and the event tells that it was only held."""
-    (person,) = await rich(client, 1)
-    class_ = a_class(credit_cost=2, start_time=soon(hours=1))
-    await client.import_all(client.with_late_fee, class_)
+    await client.import_all(client.with_late_fee)
+    class_, (person,) = await client.open_class(rich=True, credit_cost=2, start_time=soon(hours=1))
     booking = await held(client, class_, person)
     preview = await client.get_ok(f"/bookings/{booking['id']}/cancellation-preview")
     receipt = (await client.cancel(booking["id"], max_late_fee="0", allow_credit_forfeit="false")).json
@@ -140,8 +134,7 @@ async def test_giving_up_a_hold_is_free_however_late(client: StudioClient) -> No
 
 async def test_bookings_write_alone_gives_up_what_it_has_held(client: StudioClient) -> None:
     """404 for an unknown booking, 403 for any other status, for a repeated request too."""
-    class_, people = a_class(capacity=9), [a_member() for _ in range(3)]
-    await client.import_all(class_, *people)
+    class_, people = await client.open_class(people=3, capacity=9)
     writer = with_scopes(client, "bookings:write")
     booking, key = await held(writer, class_, people[0]), new_id()
     first = await writer.cancel(booking["id"], key=key)

@@ -7,8 +7,7 @@ from tests.services.bookings.studio_client import StudioClient
 
 async def test_a_free_seat_is_confirmed_and_shown_everywhere(client: StudioClient) -> None:
     """The response, GET, the list, the class's count and the event agree."""
-    class_, member = a_class(capacity=2), a_member()
-    await client.import_all(class_, member)
+    class_, (member,) = await client.open_class(capacity=2)
     reply = await client.book(class_["id"], member["id"])
     assert reply.status == 201
     booking = reply.json

@@ -21,7 +21,6 @@ from tests.services.bookings.samples import (
     soon,
 )
 from tests.services.bookings.studio_client import Reply, StudioClient
-from tests.services.bookings.test_cancel_booking import credits_of, rich, seated
 
 
 def with_role(client: StudioClient, role: Any) -> StudioClient:
@@ -40,14 +39,12 @@ async def told(client: StudioClient, before: int) -> list[tuple[str, int]]:
 
 async def test_a_walk_in_is_booked_and_checked_in_at_once(client: StudioClient) -> None:
     """Credits are charged, and the events are those of a booking and of a check-in, in their order."""
-    (person,) = await rich(client, 1)
-    class_ = a_class(credit_cost=2)
-    await client.import_all(class_)
+    class_, (person,) = await client.open_class(rich=True, credit_cost=2)
     before = len(await client.events())
     made = await walk_in(client, class_, member_id=person["id"], check_in=True)
     assert (made.status, made.json["status"], made.json["booking_source"]) == (201, "checked_in", "studio")
     assert made.json == await client.get_ok(f"/bookings/{made.json['id']}")
-    assert await credits_of(client, person) == 8
+    assert await client.credits_of(person) == 8
     assert await told(client, before) == [
         ("booking.created", 1),
         ("booking.checked_in", 2),
@@ -83,7 +80,7 @@ async def test_a_walk_in_is_refused_as_a_partners_booking_is(client: StudioClien
     class_, people = a_class(capacity=1), [a_member() for _ in range(3)]
     begun, spots = a_class(start_time=soon(seconds=-1)), a_class(capacity=2, spot_selection_mode="required")
     await client.import_all(class_, begun, spots, a_spot(spots["id"]), *people)
-    await seated(client, class_, people[:1])
+    await client.seated(class_, people[:1])
     for lesson, person in ((class_, people[0]), (class_, people[1]), (begun, people[1]), (spots, people[1])):
         partner = await client.book(lesson["id"], person["id"])
         desk = await walk_in(client, lesson, member_id=person["id"])
@@ -97,9 +94,7 @@ async def test_a_walk_in_is_refused_as_a_partners_booking_is(client: StudioClien
 
 async def test_a_seat_whose_hold_has_run_out_is_given_to_those_who_wait_first(client: StudioClient) -> None:
     """No loop has noticed that the hold has ended."""
-    first, second, third = await rich(client, 3)
-    class_ = a_class(credit_cost=1)
-    await client.import_all(class_)
+    class_, (first, second, third) = await client.open_class(people=3, rich=True, credit_cost=1)
     hold = await held(client, class_, first)
     assert (await client.book(class_["id"], second["id"], join_waitlist=True)).status == 201
     await run_out(client, hold)
@@ -109,9 +104,8 @@ async def test_a_seat_whose_hold_has_run_out_is_given_to_those_who_wait_first(cl
 
 async def test_a_manager_adds_a_seat_to_a_full_class(client: StudioClient) -> None:
     """For this person, not for whoever waits. Staff may not, and a class with a free seat stays as it is."""
-    class_, people = a_class(capacity=1), [a_member() for _ in range(4)]
-    await client.import_all(class_, *people)
-    await seated(client, class_, people[:2])
+    class_, people = await client.open_class(people=4, capacity=1)
+    await client.seated(class_, people[:2])
     body = {"member_id": people[2]["id"], "override_capacity": True}
     refused = await walk_in(client, class_, **body)
     assert (refused.status, refused.code) == (403, "insufficient_role")
@@ -124,7 +118,7 @@ async def test_a_manager_adds_a_seat_to_a_full_class(client: StudioClient) -> No
     assert (updated["data"]["object"]["capacity"], updated["data"]["previous"]) == (2, {"capacity": 1})
     shown = await client.get_ok(f"/classes/{class_['id']}")
     assert (shown["capacity"], shown["booked_count"], shown["available_count"]) == (2, 2, 0)
-    await client.staff.call("PATCH", f"/staff/classes/{class_['id']}", {"capacity": 4})
+    await client.change_class(class_, capacity=4)
     await walk_in(client, class_, "manager", member_id=people[3]["id"], override_capacity=True)
     assert (await client.get_ok(f"/classes/{class_['id']}"))["capacity"] == 4
     assert await failed_checks(client, *CHECKS) == []
@@ -132,9 +126,8 @@ async def test_a_manager_adds_a_seat_to_a_full_class(client: StudioClient) -> No
 
 async def waiting(client: StudioClient, people: int, **fields: Any) -> tuple[Any, list[Any], list[Any]]:
     """A class with one seat, taken, and the others in the queue: class, members, entries."""
-    class_, members = a_class(capacity=1, **fields), await rich(client, people)
-    await client.import_all(class_)
-    await seated(client, class_, members)
+    class_, members = await client.open_class(people=people, rich=True, capacity=1, **fields)
+    await client.seated(class_, members)
     return class_, members, await client.list_all("/waitlist", class_id=class_["id"])
 
 
@@ -150,7 +143,7 @@ async def test_the_desk_promotes_out_of_turn(client: StudioClient) -> None:
     assert (done.status, done.json["status"], done.json["member_id"]) == (200, "confirmed", members[2]["id"])
     kinds = [kind for kind, _ in await told(client, before)]
     assert kinds == ["booking.confirmed", "waitlist.updated", "waitlist.updated", "class.updated"]
-    assert await credits_of(client, members[2]) == 7
+    assert await client.credits_of(members[2]) == 7
     left = await client.list_all("/waitlist", class_id=class_["id"], status="waiting")
     assert [(row["id"], row["position"]) for row in left] == [(first["id"], 1), (third["id"], 2)]
     again = await with_role(client, "staff").call("POST", path, {})
@@ -192,8 +185,7 @@ async def test_the_desk_skips_somebody_who_waits(client: StudioClient) -> None:
 
 async def test_walk_ins_and_partners_never_overbook(client: StudioClient) -> None:
     """Twenty at once for five seats: the desk takes the same lock."""
-    class_, people = a_class(capacity=5, allow_waitlist=False), [a_member() for _ in range(20)]
-    await client.import_all(class_, *people)
+    class_, people = await client.open_class(people=20, capacity=5, allow_waitlist=False)
     replies = await asyncio.gather(
         *(
             walk_in(client, class_, member_id=person["id"])
@@ -212,7 +204,7 @@ async def test_late_cancels_are_listed_and_their_fee_is_waived(client: StudioCli
     class_, other = (a_class(capacity=9, start_time=start) for start in (soon(hours=1), soon(days=9)))
     people = [a_member(first_name=name, last_name="B") for name in ("Ann", "Bea")]
     await client.import_all(a_studio(client.caller.studio_id, **fees), class_, other, *people)
-    (late, kept), (free, _) = await seated(client, class_, people), await seated(client, other, people)
+    (late, kept), (free, _) = await client.seated(class_, people), await client.seated(other, people)
     moment = soon().isoformat()
     for booking in (late, free):
         assert (await client.cancel(booking["id"])).status == 200
@@ -244,9 +236,8 @@ async def test_a_list_of_cancellations_says_when_it_reaches_too_far_back(
     client: StudioClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """422, as for a range of too many classes."""
-    class_, people = a_class(capacity=9), [a_member() for _ in range(2)]
-    await client.import_all(class_, *people)
-    for booking in await seated(client, class_, people):
+    class_, people = await client.open_class(people=2, capacity=9)
+    for booking in await client.seated(class_, people):
         await client.cancel(booking["id"])
     from services.bookings.store import desk
 
@@ -273,8 +264,8 @@ async def test_a_roster_tells_the_desk_who_comes(client: StudioClient) -> None:
         a_membership(people["Ends"]["id"], ends_at=soon(days=2), auto_renew=False),
         a_purchase(people["Credits"]["id"], product),
     )
-    (before, *_) = await seated(client, earlier, list(people.values()))
-    bookings = await seated(client, class_, list(people.values()))
+    (before, *_) = await client.seated(earlier, list(people.values()))
+    bookings = await client.seated(class_, list(people.values()))
     for booking in (before, bookings[3]):
         await client.staff.call("POST", f"/staff/bookings/{booking['id']}/check-in")
     path = f"/staff/classes/{class_['id']}/roster"
@@ -358,7 +349,7 @@ async def test_names_for_the_audit_log(client: StudioClient) -> None:
     class_, people = a_class(capacity=1, title="Yin"), [a_member(first_name=name) for name in ("Ann", "Bea")]
     card = a_membership(people[0]["id"])
     await client.import_all(class_, *people, card)
-    booking, waits = await seated(client, class_, people)
+    booking, waits = await client.seated(class_, people)
     (entry,) = await client.list_all("/waitlist")
     ids = {
         "bookings": [booking["id"], waits["id"]],

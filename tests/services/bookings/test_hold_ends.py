@@ -17,26 +17,22 @@ from tests.services.bookings.holding import END, held, run_out, shown, told
 from tests.services.bookings.samples import a_class, a_member, soon
 from tests.services.bookings.studio_client import StudioClient
 from tests.services.bookings.test_batched_bookings import lock_waiters
-from tests.services.bookings.test_cancel_booking import credits_of, rich, seated
 from tests.services.bookings.test_import import a_booking
 
 
 async def test_no_hold_outlasts_the_start(client: StudioClient) -> None:
     """It ends with the class's start, also when the start is moved."""
-    class_, person = a_class(start_time=soon(minutes=5)), a_member()
-    await client.import_all(class_, person)
+    class_, (person,) = await client.open_class(start_time=soon(minutes=5))
     booking = await held(client, class_, person, hold_seconds=900)
     begins = (await client.get_ok(f"/classes/{class_['id']}"))["start_time"]
     assert booking["held_until"] == begins
     sooner = soon(minutes=3)
-    path = f"/staff/classes/{class_['id']}"
-    assert (await client.staff.call("PATCH", path, {"start_time": sooner})).status == 200
+    assert (await client.change_class(class_, start_time=sooner)).status == 200
     now = await client.get_ok(f"/bookings/{booking['id']}")
     assert datetime.fromisoformat(now["held_until"]) == sooner
     event = next(event for event in await client.events() if event["type"] == "booking.updated")
     assert event["data"] == {"object": now, "previous": {"held_until": booking["held_until"]}}
-    past = {"start_time": soon(minutes=-1), "end_time": soon(hours=1)}
-    assert (await client.staff.call("PATCH", path, past)).status == 200
+    await client.begin_class(class_)
     ended = await client.get_ok(f"/bookings/{booking['id']}")
     assert ended["status"] == "expired" and ended["updated_at"] > now["updated_at"], "not in the past"
     assert await inconsistencies(client) == []
@@ -46,14 +42,12 @@ async def test_a_hold_that_runs_out_while_the_desk_ends_another_leaves_no_idle_s
     client: StudioClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who waits gets the seats of both."""
-    people = await rich(client, 5)
-    class_ = a_class(capacity=2)
-    await client.import_all(class_)
+    class_, people = await client.open_class(people=5, rich=True, capacity=2)
     holders = (client, client.with_key(client_id=new_id()))
     first, second = [
         await held(holder, class_, person) for holder, person in zip(holders, people[:2], strict=True)
     ]
-    await seated(client, class_, people[2:])
+    await client.seated(class_, people[2:])
     (*_, last) = await client.list_all("/waitlist", class_id=class_["id"])
 
     async def and_another(conn: Any, *args: Any, **more: Any) -> None:
@@ -72,8 +66,7 @@ async def test_a_walk_in_whose_own_hold_runs_out_meanwhile_is_booked(
     client: StudioClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between the lock of the class and the look at its facts."""
-    class_, person = a_class(), a_member()
-    await client.import_all(class_, person)
+    class_, (person,) = await client.open_class()
     booking, read = await held(client, class_, person), claim_and_lock.read_facts
 
     async def run_out_before(*args: Any) -> Any:
@@ -92,8 +85,7 @@ async def test_a_hold_that_runs_out_while_a_booking_waits_for_the_lock_is_not_co
     client: StudioClient,
 ) -> None:
     """The instant of a decision is read after the lock, not when the transaction began."""
-    class_, people = a_class(), [a_member() for _ in range(2)]
-    await client.import_all(class_, *people)
+    class_, people = await client.open_class(people=2)
     booking = await held(client, class_, people[0])
     async with client.service.db.transaction() as conn:
         await conn.execute("SELECT lock_class($1, $2)", client.caller.studio_id, class_["id"])
@@ -107,8 +99,7 @@ async def test_a_hold_that_runs_out_while_a_booking_waits_for_the_lock_is_not_co
 
 async def test_nobody_is_checked_in_on_a_hold(client: StudioClient) -> None:
     """409 booking_held; the other staff moves are no transitions."""
-    class_, person = a_class(), a_member()
-    await client.import_all(class_, person)
+    class_, (person,) = await client.open_class()
     booking = await held(client, class_, person)
     path = f"/staff/bookings/{booking['id']}"
     refused = await client.staff.call("POST", f"{path}/check-in")
@@ -152,8 +143,7 @@ async def test_a_hold_that_an_import_puts_on_the_waitlist_is_a_new_booking(clien
 
 async def test_an_import_may_confirm_or_end_a_hold(client: StudioClient) -> None:
     """Told as the same change made here; a start that it moves shortens the others."""
-    class_, people = a_class(capacity=9), [a_member() for _ in range(3)]
-    await client.import_all(class_, *people)
+    class_, people = await client.open_class(people=3, capacity=9)
     holds = [await held(client, class_, person) for person in people]
     lines = [
         a_booking(class_["id"], person["id"], id=booking["id"], status=status)
@@ -185,7 +175,7 @@ async def test_the_loop_ends_what_nobody_touches(
     """In several batches; who waits is promoted, nothing is told twice, a class that fails is tried again."""
     monkeypatch.setattr(due_work, "BATCH_SIZE", 3)
     classes, waits = [a_class(capacity=6) for _ in range(4)], a_class(credit_cost=2)
-    people = await rich(client, 4)
+    people = await client.rich(4)
     await client.import_all(*classes, waits)
     holds = [await held(client, waits, people[0])]
     holds += [await held(client, class_, person) for class_ in classes for person in people[:2]]
@@ -199,8 +189,8 @@ async def test_the_loop_ends_what_nobody_touches(
             )
         await end_holds(service)
         assert (await told(client)).count("booking.expired") == ended
-    assert (await client.get_ok(f"/bookings/{place['id']}"))["status"] == "confirmed"
-    assert await credits_of(client, people[3]) == 8
+    assert await client.statuses(place) == ["confirmed"]
+    assert await client.credits_of(people[3]) == 8
     assert await inconsistencies(client) == []
 
 
@@ -213,50 +203,39 @@ async def test_a_suspended_members_holds_are_cancelled(client: StudioClient, ser
     place = (await client.book(class_["id"], people[1]["id"], join_waitlist=True)).json
     await client.import_all(people[0] | {"suspended": True})
     await end_holds(service)
-    assert (await client.get_ok(f"/bookings/{gone['id']}"))["status"] == "cancelled"
-    assert (await client.get_ok(f"/bookings/{place['id']}"))["status"] == "confirmed"
-    assert (await client.get_ok(f"/bookings/{stays['id']}"))["status"] == "held"
+    assert await client.statuses(gone, place, stays) == ["cancelled", "confirmed", "held"]
     assert (await client.confirm(gone["id"])).code == "booking_not_held"
     assert await inconsistencies(client) == []
 
 
 async def test_an_erased_members_holds_are_cancelled_with_the_erasure(client: StudioClient) -> None:
     """In one transaction; somebody who waits in two of the classes pays for both."""
-    people, classes = await rich(client, 2), [a_class(credit_cost=4) for _ in range(2)]
+    people, classes = await client.rich(2), [a_class(credit_cost=4) for _ in range(2)]
     await client.import_all(*classes)
     holds = [await held(client, class_, people[0]) for class_ in classes]
-    places = [
-        (await client.book(class_["id"], people[1]["id"], join_waitlist=True)).json for class_ in classes
-    ]
-    body = {"studio_id": client.caller.studio_id, "member_ids": [people[0]["id"]]}
-    assert (await client.staff.call("POST", "/internal/erase", body)).json["members"] == 1
-    for booking in holds:
-        assert (await client.get_ok(f"/bookings/{booking['id']}"))["status"] == "cancelled"
-    for place in places:
-        assert (await client.get_ok(f"/bookings/{place['id']}"))["status"] == "confirmed"
-    assert await credits_of(client, people[1]) == 2
+    (first,), (second,) = [await client.seated(class_, people[1:]) for class_ in classes]
+    assert (await client.erase(member_ids=[people[0]["id"]])).json["members"] == 1
+    assert await client.statuses(*holds, first, second) == ["cancelled"] * 2 + ["confirmed"] * 2
+    assert await client.credits_of(people[1]) == 2
     assert await inconsistencies(client) == []
 
 
 async def test_the_holds_of_a_client_without_a_key_are_released(client: StudioClient) -> None:
     """Only its own; partners cannot ask for it."""
-    class_, people = a_class(capacity=9), [a_member() for _ in range(2)]
-    await client.import_all(class_, *people)
+    class_, people = await client.open_class(people=2, capacity=9)
     partner = client.with_key(client_id=new_id())
     gone, stays = await held(partner, class_, people[0]), await held(client, class_, people[1])
     body = {"studio_id": client.caller.studio_id, "client_id": partner.caller.client_id}
     assert (await client.call("POST", "/internal/clients/revoked", body)).status == 404
     assert (await client.staff.call("POST", "/internal/clients/revoked", body)).json == {"classes": 1}
-    assert (await client.get_ok(f"/bookings/{gone['id']}"))["status"] == "cancelled"
-    assert (await client.get_ok(f"/bookings/{stays['id']}"))["status"] == "held"
+    assert await client.statuses(gone, stays) == ["cancelled", "held"]
     assert await shown(client, class_) == (0, 1, 8)
     assert await inconsistencies(client) == []
 
 
 async def test_an_export_leaves_holds_out(client: StudioClient) -> None:
     """Also those that have ended; a confirmed one is a booking."""
-    class_, people = a_class(capacity=12), [a_member() for _ in range(4)]
-    await client.import_all(class_, *people)
+    class_, people = await client.open_class(people=4, capacity=12)
     holds = [await held(client, class_, person) for person in people]
     assert (await client.confirm(holds[0]["id"])).status == 200
     await client.cancel(holds[1]["id"])

@@ -11,20 +11,17 @@ from tests.services.bookings.consistency import inconsistencies
 from tests.services.bookings.holding import held, run_out, shown
 from tests.services.bookings.samples import a_class, a_member, a_spot
 from tests.services.bookings.studio_client import StudioClient
-from tests.services.bookings.test_cancel_booking import credits_of, rich
 
 
 async def test_a_hold_takes_the_seat_and_charges_nothing(client: StudioClient) -> None:
     """It has an end, counts as held and not as booked, and is told by a kind of its own."""
-    (person,) = await rich(client, 1)
-    class_ = a_class(credit_cost=3)
-    await client.import_all(class_)
+    class_, (person,) = await client.open_class(rich=True, credit_cost=3)
     booking = await held(client, class_, person, hold_seconds=30)
     end = datetime.fromisoformat(booking["held_until"])
     assert end - datetime.fromisoformat(booking["created_at"]) == timedelta(seconds=30)
     assert await client.get_ok(f"/bookings/{booking['id']}") == booking
     assert await shown(client, class_) == (0, 1, 0)
-    assert await credits_of(client, person) == 10
+    assert await client.credits_of(person) == 10
     first, full = await client.events()
     assert (first["type"], first["data"]) == ("booking.held", {"object": booking})
     assert full["type"] == "class.full"
@@ -37,8 +34,7 @@ async def test_a_hold_has_30_to_900_seconds_and_a_seat(client: StudioClient) -> 
 
     Null is not given.
     """
-    class_, person = a_class(), a_member()
-    await client.import_all(class_, person)
+    class_, (person,) = await client.open_class()
     body = {"class_id": class_["id"], "member_id": person["id"]}
     lengths = (29, 901, 0, -1, 60.5, "60", True, 2**70)
     wishes: list[dict[str, Any]] = [{"hold_seconds": seconds} for seconds in lengths]
@@ -56,8 +52,7 @@ async def test_a_hold_has_30_to_900_seconds_and_a_seat(client: StudioClient) -> 
 
 async def test_a_full_class_tells_when_the_next_hold_ends(client: StudioClient) -> None:
     """Only where there are holds; the waitlist is open as before."""
-    class_, people = a_class(capacity=2), [a_member() for _ in range(4)]
-    await client.import_all(class_, *people)
+    class_, people = await client.open_class(people=4, capacity=2)
     later = await held(client, class_, people[0], hold_seconds=900)
     reply = await client.with_key(client_id=new_id()).book(class_["id"], people[1]["id"], hold_seconds=60)
     full = await client.book(class_["id"], people[2]["id"])
@@ -71,8 +66,7 @@ async def test_a_full_class_tells_when_the_next_hold_ends(client: StudioClient) 
 
 async def test_a_member_has_two_holds_of_a_class_in_a_day(client: StudioClient) -> None:
     """By whichever client and however they ended; the answer tells when the next one may begin."""
-    class_, person = a_class(capacity=9), a_member()
-    await client.import_all(class_, person)
+    class_, (person,) = await client.open_class(capacity=9)
     first = await held(client, class_, person)
     await client.cancel(first["id"])
     second = await held(client.with_key(client_id=new_id()), class_, person)
@@ -176,8 +170,7 @@ async def test_a_run_out_hold_never_blocks_a_booking(client: StudioClient) -> No
 
 async def test_a_preview_of_a_hold(client: StudioClient) -> None:
     """`held`, or the refusal; for a member who holds, the class is not full. It knows its limits."""
-    class_, people = a_class(credit_cost=1), [a_member() for _ in range(2)]
-    await client.import_all(class_, *people)
+    class_, people = await client.open_class(people=2, credit_cost=1)
 
     async def preview(person: Any, **more: Any) -> Any:
         body = {"class_id": class_["id"], "member_id": person["id"], **more}

@@ -31,8 +31,7 @@ async def test_the_location_is_checked_again_before_a_replay(client: StudioClien
     That it may not see a class is a refusal like any other: stored, and replayed.
     """
     here, there = new_id(), new_id()
-    class_, member, key = a_class(location_id=here), a_member(), new_id()
-    await client.import_all(class_, member)
+    (class_, (member,)), key = await client.open_class(location_id=here), new_id()
     first = await client.book(class_["id"], member["id"], key=key)
     narrow = client.with_key(locations=(there,))
     assert (await narrow.book(class_["id"], member["id"], key=key)).status == 404
@@ -49,8 +48,7 @@ async def test_the_location_is_checked_again_before_a_replay(client: StudioClien
 
 async def test_an_answer_is_stored_for_24_hours_by_the_databases_clock(client: StudioClient) -> None:
     """An expired key takes a new effect, pruned or not. Time is moved by ageing the stored rows."""
-    class_, people, key = a_class(capacity=5), [a_member() for _ in range(2)], new_id()
-    await client.import_all(class_, *people)
+    (class_, people), key = await client.open_class(people=2, capacity=5), new_id()
     await client.book(class_["id"], people[0]["id"], key=key)
 
     async def age(interval: timedelta) -> None:

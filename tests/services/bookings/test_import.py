@@ -18,7 +18,6 @@ from tests.services.bookings.samples import (
     soon,
 )
 from tests.services.bookings.studio_client import StudioClient
-from tests.services.bookings.test_cancel_booking import credits_of, rich, seated
 
 PHONE = "+12125550123"
 
@@ -96,13 +95,13 @@ async def test_a_purchase_grants_when_its_product_is_known(client: StudioClient)
     product, member = a_product(4), a_member()
     linked, unlinked = a_purchase(member["id"], product), a_purchase(member["id"], product, product_id=None)
     await client.import_all(member, linked, unlinked)
-    assert await credits_of(client, member) == 0
+    assert await client.credits_of(member) == 0
     for _ in range(2):
         await client.import_all(product)
         await client.import_all(linked, unlinked)
-    assert await credits_of(client, member) == 8
+    assert await client.credits_of(member) == 8
     await client.import_all(product | {"credits_granted": 9}, linked | {"status": "refunded"})
-    assert await credits_of(client, member) == 8
+    assert await client.credits_of(member) == 8
     assert await inconsistencies(client) == []
 
 
@@ -157,14 +156,12 @@ async def test_every_state_can_be_imported_and_read(client: StudioClient) -> Non
 
 async def test_a_booking_imported_as_cancelled_gives_its_credits_back_once(client: StudioClient) -> None:
     """Also when the line comes again."""
-    people = await rich(client, 1)
-    class_ = a_class(credit_cost=4)
-    await client.import_all(class_)
-    (booking,) = await seated(client, class_, people)
-    assert await credits_of(client, people[0]) == 6
+    class_, people = await client.open_class(rich=True, credit_cost=4)
+    (booking,) = await client.seated(class_, people)
+    assert await client.credits_of(people[0]) == 6
     for _ in range(2):
         await client.import_all(booking | {"status": "cancelled"})
-        assert await credits_of(client, people[0]) == 10
+        assert await client.credits_of(people[0]) == 10
 
 
 async def test_the_version_of_a_membership_never_goes_back(client: StudioClient) -> None:
@@ -195,7 +192,7 @@ async def test_a_membership_or_purchase_stays_with_its_member(client: StudioClie
     reasons = {line["reason"] for line in report["rejected"]}
     assert reasons == {"It belongs to another member, with whom it stays."}
     assert (await client.get_ok(f"/memberships/{card['id']}"))["member_id"] == people[0]["id"]
-    assert [await credits_of(client, person) for person in people] == [5, 0]
+    assert [await client.credits_of(person) for person in people] == [5, 0]
 
 
 async def test_a_late_fee_has_a_currency(client: StudioClient) -> None:

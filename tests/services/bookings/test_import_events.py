@@ -164,8 +164,7 @@ async def test_an_entry_that_is_converted_at_once_creates_events(
     client: StudioClient, studio: Studio
 ) -> None:
     """A waitlisted line for a class with a free seat makes an entry and promotes it in one transaction."""
-    class_ = a_class(capacity=1)
-    await client.import_all(class_)
+    class_, _ = await client.open_class(people=0)
     events = await told(client, a_booking(class_["id"], studio.people[2]["id"], status="waitlisted"))
     assert sorted(event["type"] for event in events) == ["booking.created", "class.full", "waitlist.updated"]
     (entry,) = await client.list_all("/waitlist", class_id=class_["id"])

@@ -67,8 +67,7 @@ async def test_an_import_line_is_refused_for_what_was_stored_when_its_class_was_
     service: Bookings, client: StudioClient
 ) -> None:
     """A cancellation that commits while the import waits for the class is final for the import."""
-    class_, person = a_class(capacity=5), a_member()
-    await client.import_all(class_, person)
+    class_, (person,) = await client.open_class(capacity=5)
     booking = (await client.book(class_["id"], person["id"])).json
     line = {name: value for name, value in booking.items() if name != "waitlist_position"}
     async with service.db.transaction() as conn:

@@ -9,7 +9,6 @@ from shared.wire import new_id
 from tests.services.bookings.consistency import failed_checks
 from tests.services.bookings.samples import a_class, a_member
 from tests.services.bookings.studio_client import StudioClient
-from tests.services.bookings.test_cancel_booking import seated
 from tests.services.bookings.test_import import a_booking, an_entry
 
 
@@ -19,8 +18,7 @@ async def halves(client: StudioClient) -> list[str]:
 
 async def test_a_historic_line_does_not_end_what_waits(client: StudioClient) -> None:
     """Neither a booking's the entry of another booking, nor an entry's the booking of another entry."""
-    class_ = a_class(capacity=0)
-    await client.import_all(class_)
+    class_, _ = await client.open_class(people=0, capacity=0)
     for status in ("cancelled", "expired", "no_show"):
         member = a_member()
         entry = an_entry(class_["id"], member["id"], 1)
@@ -35,7 +33,7 @@ async def test_a_historic_line_does_not_end_what_waits(client: StudioClient) -> 
         assert (await client.get_ok(f"/bookings/{place['id']}"))["status"] == "waitlisted"
         assert await halves(client) == []
     assert (await client.cancel(str(place["id"]))).status == 200
-    assert (await client.staff.call("POST", f"/staff/classes/{class_['id']}/cancel", {})).status == 200
+    assert (await client.cancel_class(class_)).status == 200
 
 
 async def test_an_entry_whose_booking_has_no_line_waits_with_a_booking_of_its_own(
@@ -71,9 +69,8 @@ async def test_a_waitlist_line_names_the_entry_that_its_bookings_line_made(clien
 
 async def test_what_was_promoted_here_stays(client: StudioClient) -> None:
     """No later line takes the seat away, and an entry that left the queue does not come back."""
-    class_, people = a_class(), [a_member() for _ in range(2)]
-    await client.import_all(class_, *people)
-    (first,) = await seated(client, class_, people[:1])
+    class_, people = await client.open_class(people=2)
+    (first,) = await client.seated(class_, people[:1])
     entry = an_entry(class_["id"], people[1]["id"], 1)
     await client.import_all(entry)
     (made,) = await client.list_all("/bookings", status="waitlisted")
@@ -96,9 +93,8 @@ async def test_what_was_promoted_here_stays(client: StudioClient) -> None:
 
 async def test_what_was_cancelled_here_is_final_for_the_import(client: StudioClient) -> None:
     """Its receipt has been issued: a live line is refused with a reason, the same state is accepted."""
-    class_, member = a_class(), a_member()
-    await client.import_all(class_, member)
-    (booking,) = await seated(client, class_, [member])
+    class_, (member,) = await client.open_class()
+    (booking,) = await client.seated(class_, [member])
     await client.cancel(booking["id"])
     for status in ("confirmed", "waitlisted", "no_show"):
         report = await client.import_lines(booking | {"status": status})
@@ -112,7 +108,7 @@ async def test_a_moved_booking_stays_in_its_class_and_keeps_its_old_entry(client
     """A line with the class that it has left is refused; its entry there, long converted, is not."""
     old, new, people = a_class(), a_class(), [a_member(), a_member()]
     await client.import_all(old, new, *people)
-    first, second = await seated(client, old, people)
+    first, second = await client.seated(old, people)
     await client.cancel(first["id"])
     (entry,) = await client.list_all("/waitlist")
     assert (await client.move(second["id"], new["id"])).status == 200
@@ -128,8 +124,7 @@ async def test_a_moved_booking_stays_in_its_class_and_keeps_its_old_entry(client
 async def test_any_sequence_of_lines_leaves_pairs_intact(client: StudioClient, seed: int) -> None:
     """Halves of a few pairs in every state and order, mixed with cancellations: refused or applied whole."""
     dice = random.Random(seed)
-    class_, people = a_class(capacity=2), [a_member() for _ in range(3)]
-    await client.import_all(class_, *people)
+    class_, people = await client.open_class(people=3, capacity=2)
     halved = [
         make(class_["id"], person["id"])
         for person in people
@@ -148,6 +143,6 @@ async def test_any_sequence_of_lines_leaves_pairs_intact(client: StudioClient, s
             replies = [await client.cancel(booking_id) for booking_id in live[:1]]
             assert [reply.status for reply in replies] in ([], [200])
         assert await halves(client) == []
-    cancelled = await client.staff.call("POST", f"/staff/classes/{class_['id']}/cancel", {})
+    cancelled = await client.cancel_class(class_)
     assert (cancelled.status, cancelled.json["booked_count"]) == (200, 0)
     assert await halves(client) == []

@@ -5,6 +5,8 @@ The process that is killed is another one; the retry goes to the service in this
 
 import asyncio
 import multiprocessing
+from collections.abc import Awaitable, Callable
+from functools import partial
 from multiprocessing.context import ForkServerProcess
 from typing import Any
 
@@ -21,8 +23,8 @@ from tests.services.bookings.holding import held, run_out
 from tests.services.bookings.killed_service import Stage
 from tests.services.bookings.samples import a_class, a_member
 from tests.services.bookings.studio_client import StudioClient
-from tests.services.bookings.test_cancel_booking import seated
 
+Write = Callable[..., Awaitable[int]]
 SECRET = "a caller key for this test alone"
 # One process imports the service, and each that is killed is a fork of it.
 FORKED = multiprocessing.get_context("forkserver")
@@ -88,61 +90,50 @@ async def killed_and_retried(
     return retried.status
 
 
-@pytest.mark.parametrize("stage", list(Stage))
-async def test_a_booking_killed_at_any_stage_happens_once(
-    client: StudioClient, database_url: str, stage: Stage
-) -> None:
+@pytest.fixture(params=list(Stage))
+def write(client: StudioClient, database_url: str, request: pytest.FixtureRequest) -> Write:
+    return partial(killed_and_retried, client, database_url, request.param)
+
+
+async def test_a_booking_killed_at_any_stage_happens_once(client: StudioClient, write: Write) -> None:
     """One booking, one event."""
-    class_, member = a_class(capacity=3), a_member()
-    await client.import_all(class_, member)
+    class_, (member,) = await client.open_class(capacity=3)
     body = {"class_id": class_["id"], "member_id": member["id"]}
-    assert await killed_and_retried(client, database_url, stage, "POST", "/bookings", body) == 201
+    assert await write("POST", "/bookings", body) == 201
     assert (await client.get_ok(f"/classes/{class_['id']}"))["booked_count"] == 1
     assert len(await client.list_all("/bookings")) == 1
     assert [event["type"] for event in await client.events()] == ["booking.created"]
 
 
-@pytest.mark.parametrize("stage", list(Stage))
-async def test_a_late_confirm_killed_at_any_stage_happens_once(
-    client: StudioClient, database_url: str, stage: Stage
-) -> None:
+async def test_a_late_confirm_killed_at_any_stage_happens_once(client: StudioClient, write: Write) -> None:
     """What has run out is ended and confirmed in one transaction, or not at all."""
-    class_, member = a_class(), a_member()
-    await client.import_all(class_, member)
+    class_, (member,) = await client.open_class()
     booking = await held(client, class_, member)
     await run_out(client, booking)
     path = f"/bookings/{booking['id']}/confirm"
-    assert await killed_and_retried(client, database_url, stage, "POST", path) == 200
+    assert await write("POST", path) == 200
     told = [event["type"] for event in await client.events()]
     assert told == ["booking.held", "class.full", "booking.expired", "booking.created"]
 
 
-@pytest.mark.parametrize("stage", list(Stage))
-async def test_a_cancellation_killed_at_any_stage_happens_once(
-    client: StudioClient, database_url: str, stage: Stage
-) -> None:
+async def test_a_cancellation_killed_at_any_stage_happens_once(client: StudioClient, write: Write) -> None:
     """One receipt, one promotion, one event of each kind."""
-    class_, people = a_class(), [a_member() for _ in range(2)]
-    await client.import_all(class_, *people)
-    held = await seated(client, class_, people)
+    class_, people = await client.open_class(people=2)
+    held = await client.seated(class_, people)
     path = f"/bookings/{held[0]['id']}"
-    assert await killed_and_retried(client, database_url, stage, "DELETE", path) == 200
-    statuses = [(await client.get_ok(f"/bookings/{booking['id']}"))["status"] for booking in held]
-    assert statuses == ["cancelled", "confirmed"]
+    assert await write("DELETE", path) == 200
+    assert await client.statuses(*held) == ["cancelled", "confirmed"]
     told = [event["type"] for event in await client.events()]
     assert (told.count("booking.cancelled"), told.count("booking.confirmed")) == (1, 1)
 
 
-@pytest.mark.parametrize("stage", list(Stage))
-async def test_a_move_killed_at_any_stage_happens_once(
-    client: StudioClient, database_url: str, stage: Stage
-) -> None:
+async def test_a_move_killed_at_any_stage_happens_once(client: StudioClient, write: Write) -> None:
     """One move, one promotion, one event of each kind; never a seat in both classes or in none."""
     old, new, people = a_class(), a_class(), [a_member() for _ in range(2)]
     await client.import_all(old, new, *people)
-    held = await seated(client, old, people)
+    held = await client.seated(old, people)
     path, body = f"/bookings/{held[0]['id']}/reschedule", {"class_id": new["id"]}
-    assert await killed_and_retried(client, database_url, stage, "POST", path, body) == 200
+    assert await write("POST", path, body) == 200
     shown = [await client.get_ok(f"/bookings/{booking['id']}") for booking in held]
     assert [(one["class_id"], one["status"]) for one in shown] == [
         (new["id"], "confirmed"),

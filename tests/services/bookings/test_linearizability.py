@@ -4,16 +4,13 @@ import asyncio
 import pickle
 import random
 import time
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from typing import Any
 
-import pytest
 from msgspec import structs
 
 from services.bookings.context import Bookings
-from shared.background import Wakeup
-from tests.harness.database_layout import open_database
 from tests.harness.databases import connected
 from tests.services.bookings.reference_model import Studio
 from tests.services.bookings.reference_moves import move
@@ -24,13 +21,6 @@ from tests.services.bookings.without_locks import remove_row_locks
 
 RUN_OUT = "UPDATE bookings SET held_until = clock_timestamp() WHERE id = $1 AND status = 'held'"
 CLIENTS, CALLS_EACH, HISTORIES, ATTEMPTS = 6, 6, 10, 10
-
-
-@pytest.fixture
-async def service(database_url: str) -> AsyncIterator[Bookings]:
-    db = await open_database(database_url, "bookings", size=CLIENTS)
-    yield Bookings(db=db, wakeup=Wakeup())
-    await db.close()
 
 
 @dataclass

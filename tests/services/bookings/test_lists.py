@@ -10,6 +10,7 @@ import pytest
 
 from services.bookings.wire.bookings import MAX_CLASSES_IN_RANGE
 from shared.wire import new_id
+from tests.harness import import_lines
 from tests.services.bookings.samples import a_class, a_member, a_product, a_purchase, soon
 from tests.services.bookings.studio_client import StudioClient
 from tests.services.bookings.test_import import a_booking
@@ -19,10 +20,7 @@ PATHS = ("/classes", "/bookings", "/waitlist", "/purchases", "/members")
 
 
 def located(*ids: str) -> list[dict[str, Any]]:
-    return [
-        {"object": "location", "id": id_, "name": "L", "city": "", "state": "", "timezone": "UTC"}
-        for id_ in ids
-    ]
+    return [import_lines.location(id=id_, timezone="UTC") for id_ in ids]
 
 
 async def full_house(client: StudioClient) -> dict[str, Any]:
@@ -97,7 +95,7 @@ async def test_a_class_that_changes_location_moves_its_bookings_too(client: Stud
         return len(rows[0]) + len(rows[1])
 
     assert await seen() == 0
-    await client.staff.call("PATCH", f"/staff/classes/{class_['id']}", {"location_id": HERE})
+    await client.change_class(class_, location_id=HERE)
     assert await seen() == 3
     await client.import_all(class_)
     assert await seen() == 0

@@ -7,7 +7,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from shared.wire import new_id
-from tests.services.bookings.samples import a_class
+from tests.harness.import_lines import location
+from tests.services.bookings.samples import a_class, a_studio
 from tests.services.bookings.studio_client import StudioClient
 
 ZONES = {
@@ -18,11 +19,6 @@ ZONES = {
     # To Postgres these are abbreviations, too, without a summer time.
     **dict.fromkeys(("CET", "MET", "EET", "WET"), ("2026-07-01",)),
 }
-
-
-def location(zone: str, **fields: Any) -> dict[str, Any]:
-    shown = {"name": "L", "city": "", "state": "", "active": True, "is_primary": False}
-    return {"object": "location", "id": new_id(), "timezone": zone, **shown, **fields}
 
 
 def classes_around(day: str, place: str, *, hours: int = 40) -> list[dict[str, Any]]:
@@ -43,7 +39,7 @@ def local_day(class_: dict[str, Any], zone: str) -> str:
 @pytest.mark.parametrize("zone", ZONES)
 async def test_the_classes_of_a_day_where_clocks_change(client: StudioClient, zone: str) -> None:
     """Those in the repeated hour are all listed, and none of the day before or after."""
-    place = location(zone)
+    place = location(timezone=zone)
     for day in ZONES[zone]:
         lines = classes_around(day, place["id"])
         await client.import_all(place, *lines)
@@ -56,7 +52,7 @@ async def test_the_classes_of_a_day_where_clocks_change(client: StudioClient, zo
 
 
 async def test_a_day_that_never_was_has_no_classes(client: StudioClient) -> None:
-    place = location("Pacific/Apia")
+    place = location(timezone="Pacific/Apia")
     lines = classes_around("2011-12-30", place["id"])
     await client.import_all(place, *lines)
     assert await client.list_all("/classes", on="2011-12-30") == []
@@ -67,8 +63,8 @@ async def test_a_day_that_never_was_has_no_classes(client: StudioClient) -> None
 
 async def test_each_class_has_the_day_of_its_own_place(client: StudioClient) -> None:
     """Its location's, the studio's without a location, and UTC if there is no zone that is known."""
-    far, near = location("Pacific/Kiritimati"), location("Pacific/Pago_Pago")
-    odd = location("Mars/Phobos")
+    far, near = location(timezone="Pacific/Kiritimati"), location(timezone="Pacific/Pago_Pago")
+    odd = location(timezone="Mars/Phobos")
     start = datetime(2026, 6, 10, 10, 30, tzinfo=UTC)
     times = {"start_time": start, "end_time": start + timedelta(hours=1)}
     lines = [a_class(location_id=place["id"] if place else None, **times) for place in (far, near, odd, None)]
@@ -84,16 +80,14 @@ async def test_each_class_has_the_day_of_its_own_place(client: StudioClient) -> 
     for day, expected in (("2026-06-11", {0}), ("2026-06-09", {1}), ("2026-06-10", {2, 3})):
         found = {one["id"] for one in await client.list_all("/classes", on=day)}
         assert found == {lines[number]["id"] for number in expected}
-    await client.import_all(
-        {"object": "studio", "id": client.caller.studio_id, "name": "S", "timezone": "Asia/Tokyo"}
-    )
+    await client.import_all(a_studio(client.caller.studio_id) | {"timezone": "Asia/Tokyo"})
     shown = {one["id"]: one for one in await client.list_all("/classes")}
     assert [shown[line["id"]]["timezone"] for line in lines[2:]] == ["Asia/Tokyo"] * 2
 
 
 async def test_a_location_that_changes_its_zone_changes_its_classes(client: StudioClient) -> None:
     """Without events or versions of theirs; a class that moves takes the zone of its new place."""
-    one, two = location("Europe/London"), location("America/Chicago")
+    one, two = location(timezone="Europe/London"), location(timezone="America/Chicago")
     start = datetime(2026, 6, 10, 23, 30, tzinfo=UTC)
     class_ = a_class(location_id=one["id"], start_time=start, end_time=start + timedelta(hours=1))
     await client.import_all(one, two, class_)
@@ -110,13 +104,12 @@ async def test_a_location_that_changes_its_zone_changes_its_classes(client: Stud
     await client.import_all(one | {"timezone": "Asia/Tokyo"}, send_events=True)
     assert await told() == ("Asia/Tokyo", "2026-06-11T08:30:00")
     assert await client.events() == before
-    path = f"/staff/classes/{class_['id']}"
-    assert (await client.staff.call("PATCH", path, {"location_id": two["id"]})).status == 200
+    assert (await client.change_class(class_, location_id=two["id"])).status == 200
     assert await told() == ("America/Chicago", "2026-06-10T18:30:00")
 
 
 async def test_a_day_combines_with_the_other_filters_and_is_checked(client: StudioClient) -> None:
-    place, teacher = location("America/Chicago"), new_id()
+    place, teacher = location(timezone="America/Chicago"), new_id()
     lines = classes_around("2026-06-10", place["id"], hours=30)
     for line in lines[::3]:
         line["instructor_id"] = teacher

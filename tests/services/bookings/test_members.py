@@ -38,8 +38,7 @@ async def test_an_erased_member_leaves_counts_and_no_trace_of_the_person(client:
     refused_key = new_id()
     await client.cancel(gone["id"], key=refused_key)
     kept = (await client.book(class_["id"], member["id"])).json
-    body = {"studio_id": client.caller.studio_id, "member_ids": [member["id"]], "emails": []}
-    erased = await client.staff.call("POST", "/internal/erase", body)
+    erased = await client.erase(member_ids=[member["id"]], emails=[])
     assert erased.json == {"members": 1, "emails": ["yolanda@example.com"], "member_ids": [member["id"]]}
     shown = await client.get_ok(f"/members/{member['id']}")
     assert (shown["name"], shown["email"]) == ("Erased", None)
@@ -53,15 +52,14 @@ async def test_an_erased_member_leaves_counts_and_no_trace_of_the_person(client:
         for table in ("members", "memberships", "cancellations", "bookings", "idempotency_keys"):
             rows = await conn.fetch(f"SELECT * FROM {table}")  # noqa: S608
             assert b"yolanda" not in repr([tuple(row) for row in rows]).lower().encode(), table
-    again = await client.staff.call("POST", "/internal/erase", body)
+    again = await client.erase(member_ids=[member["id"]], emails=[])
     assert again.json == {"members": 1, "emails": [], "member_ids": [member["id"]]}
 
 
 async def test_the_stored_response_of_an_erased_member_is_anonymous(client: StudioClient) -> None:
     body, key = {"first_name": "Yolanda", "last_name": "B", "email": "yolanda@example.com"}, new_id()
     made = (await client.call("POST", "/members", body, key=key)).json
-    erasure = {"studio_id": client.caller.studio_id, "member_ids": [made["id"]], "emails": []}
-    await client.staff.call("POST", "/internal/erase", erasure)
+    await client.erase(member_ids=[made["id"]], emails=[])
     again = await client.call("POST", "/members", body, key=key)
     assert again.replayed and again.json == made | {
         "name": "Erased", "first_name": "Erased", "last_name": "", "email": None,
@@ -72,17 +70,12 @@ async def test_a_lead_who_became_a_member_is_found_by_email_and_erased_by_id(cli
     """The event log must hear of the member first: until the id is named, nothing is erased."""
     ada, bob = a_member(email="ada@example.com"), a_member(email="bob@example.com", first_name="Bob")
     await client.import_all(ada, bob)
-    body = {
-        "studio_id": client.caller.studio_id,
-        "lead_ids": [new_id()],
-        "emails": [" ADA@example.com", "no email"],
-    }
-    found = await client.staff.call("POST", "/internal/erase", body)
+    person = {"lead_ids": [new_id()], "emails": [" ADA@example.com", "no email"]}
+    found = await client.erase(**person)
     assert found.json == {"members": 0, "emails": [], "member_ids": [ada["id"]]}
     assert (await client.get_ok(f"/members/{ada['id']}"))["email"] == "ada@example.com"
-    named = body | {"member_ids": [ada["id"]]}
-    erased = await client.staff.call("POST", "/internal/erase", named)
+    erased = await client.erase(member_ids=[ada["id"]], **person)
     assert erased.json == {"members": 1, "emails": ["ada@example.com"], "member_ids": [ada["id"]]}
     assert (await client.get_ok(f"/members/{ada['id']}"))["email"] is None
     assert (await client.get_ok(f"/members/{bob['id']}"))["email"] == "bob@example.com"
-    assert (await client.staff.call("POST", "/internal/erase", body)).json["members"] == 0
+    assert (await client.erase(**person)).json["members"] == 0

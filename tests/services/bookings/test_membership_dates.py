@@ -5,7 +5,6 @@ from typing import Any
 from services.bookings.actions.due_work import update_due_memberships
 from tests.services.bookings.samples import a_class, a_member, a_membership, soon
 from tests.services.bookings.studio_client import StudioClient
-from tests.services.bookings.test_cancel_booking import seated
 
 
 def pause(**delta: float) -> dict[str, Any]:
@@ -19,8 +18,7 @@ def ending(**delta: float) -> dict[str, Any]:
 
 async def test_dates_change_a_memberships_status(client: StudioClient) -> None:
     """Eligibility follows the dates at once; the stored status follows, with one new version."""
-    class_ = a_class(credit_cost=1)
-    await client.import_all(class_)
+    class_, _ = await client.open_class(people=0, credit_cost=1)
     for fields, after, books in (
         ({"status": "paused", "pause": pause(seconds=-1)}, "active", True),
         ({"status": "paused", "pause": pause(hours=1)}, "paused", False),
@@ -77,14 +75,13 @@ async def test_promotion_uses_the_memberships_current_status(client: StudioClien
     class_, people = a_class(credit_cost=1), [a_member() for _ in range(3)]
     cards = [a_membership(person["id"]) for person in people]
     await client.import_all(class_, *people, *cards)
-    bookings = await seated(client, class_, people)
+    bookings = await client.seated(class_, people)
     await client.import_all(
         cards[1] | {"cancellation": ending(seconds=-1)},
         cards[2] | {"status": "paused", "pause": pause(seconds=-1)},
     )
     await client.cancel(bookings[0]["id"])
-    statuses = [(await client.get_ok(f"/bookings/{booking['id']}"))["status"] for booking in bookings[1:]]
-    assert statuses == ["cancelled", "confirmed"]
+    assert await client.statuses(*bookings[1:]) == ["cancelled", "confirmed"]
     again = await client.cancel(bookings[1]["id"])
     assert again.details["receipt"]["late_fee_status"] == "none", "a skipped member is not charged"
 

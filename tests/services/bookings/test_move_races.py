@@ -19,7 +19,6 @@ from tests.services.bookings.consistency import inconsistencies
 from tests.services.bookings.samples import a_class, a_member, a_product, a_purchase
 from tests.services.bookings.studio_client import Reply, StudioClient
 from tests.services.bookings.test_batched_bookings import lock_waiters
-from tests.services.bookings.test_cancel_booking import seated
 from tests.services.bookings.test_races import Scenario, goes_wrong, problems_of, service
 from tests.services.bookings.without_locks import lock_in_any_order, remove_row_locks
 
@@ -40,8 +39,8 @@ async def into_each_others_full_class(client: StudioClient) -> list[str]:
     """Everybody of two full classes wants into the other one: all are refused, and all keep their seats."""
     classes, people = [a_class(capacity=6) for _ in range(2)], [a_member() for _ in range(12)]
     await client.import_all(*classes, *people)
-    here = await seated(client, classes[0], people[:6])
-    there = await seated(client, classes[1], people[6:])
+    here = await client.seated(classes[0], people[:6])
+    there = await client.seated(classes[1], people[6:])
     replies = await asyncio.gather(
         *(client.move(booking["id"], classes[1]["id"]) for booking in here),
         *(client.move(booking["id"], classes[0]["id"]) for booking in there),
@@ -64,8 +63,8 @@ async def waiting_for_each_other(client: StudioClient) -> list[str]:
         classes = [a_class(credit_cost=1) for _ in range(4)]
         await client.import_all(*classes)
         left, right, *targets = classes
-        one, _ = await seated(client, left, [first, second])
-        two, _ = await seated(client, right, [second, first])
+        one, _ = await client.seated(left, [first, second])
+        two, _ = await client.seated(right, [second, first])
         movers += [(one["id"], targets[0]["id"]), (two["id"], targets[1]["id"])]
     replies = await asyncio.gather(*(client.move(*mover) for mover in movers))
     problems = await inconsistencies(client)
@@ -84,8 +83,8 @@ async def among_other_changes(client: StudioClient) -> list[str]:
     purchases = [a_purchase(person["id"], product) for person in people]
     await client.import_all(product, *classes, *people, *purchases)
     here, there, last = (class_["id"] for class_ in classes)
-    first = await seated(client, classes[0], people[:7])
-    second = await seated(client, classes[1], people[6:12])
+    first = await client.seated(classes[0], people[:7])
+    second = await client.seated(classes[1], people[6:12])
     replies = await asyncio.gather(
         *(client.move(booking["id"], there) for booking in first[:4]),
         *(client.move(booking["id"], here) for booking in second[:2]),
@@ -144,8 +143,8 @@ async def overtaken_by_a_move(client: StudioClient, act: str) -> list[str]:
     old, new, third = (a_class(capacity=2) for _ in range(3))
     people = [a_member() for _ in range(5)]
     await client.import_all(old, new, third, *people)
-    booking, *_ = await seated(client, old, people[:3])
-    await seated(client, new, people[3:4])
+    booking, *_ = await client.seated(old, people[:3])
+    await client.seated(new, people[3:4])
     path = f"/staff/bookings/{booking['id']}"
     before = await versions(client, old, new, third)
     async with client.service.db.transaction() as conn:

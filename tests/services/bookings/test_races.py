@@ -40,8 +40,7 @@ async def _touch(db: Database) -> None:
 
 async def last_seats(client: StudioClient) -> list[str]:
     """30 clients want 5 seats, half of them ready to wait. Returns what went wrong."""
-    class_, people = a_class(capacity=5), [a_member() for _ in range(CLIENTS)]
-    await client.import_all(class_, *people)
+    class_, people = await client.open_class(people=CLIENTS, capacity=5)
     clients = [client.with_key(client_id=new_id()) for _ in people]
     replies = await asyncio.gather(
         *(
@@ -63,8 +62,7 @@ async def last_seats(client: StudioClient) -> list[str]:
 
 async def copies_of_one_key(client: StudioClient) -> list[str]:
     """20 copies of one request: one booking, one event, one response."""
-    class_, member, key = a_class(capacity=5), a_member(), new_id()
-    await client.import_all(class_, member)
+    (class_, (member,)), key = await client.open_class(capacity=5), new_id()
     replies = await asyncio.gather(*(client.book(class_["id"], member["id"], key=key) for _ in range(COPIES)))
     problems = await inconsistencies(client)
     if len({(reply.status, reply.body) for reply in replies}) != 1:
@@ -103,8 +101,7 @@ async def end_soon(client: StudioClient, class_: Any, seconds: float) -> float:
 
 async def holds_end_at_once(client: StudioClient) -> list[str]:
     """Five seats are held until the same instant. 50 clients want them, and the five who hold pay late."""
-    class_, people = a_class(capacity=5), [a_member() for _ in range(50)]
-    await client.import_all(class_, *people)
+    class_, people = await client.open_class(people=50, capacity=5)
     clients = [client.with_key(client_id=new_id()) for _ in people]
     held = [
         (await one.book(class_["id"], person["id"], hold_seconds=900)).json
@@ -138,8 +135,7 @@ async def confirm_against_the_end(client: StudioClient) -> list[str]:
     """At the instant at which a hold ends, its holder confirms and somebody else books: one gets the seat."""
     problems: list[str] = []
     for attempt in range(12):
-        class_, people = a_class(), [a_member() for _ in range(2)]
-        await client.import_all(class_, *people)
+        class_, people = await client.open_class(people=2)
         booking = (await client.book(class_["id"], people[0]["id"], hold_seconds=900)).json
         end = await end_soon(client, class_, 0.03)
         await asyncio.sleep(end - time.monotonic() + (attempt - 6) / 2000)

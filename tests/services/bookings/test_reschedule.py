@@ -15,7 +15,6 @@ from tests.services.bookings.samples import (
     soon,
 )
 from tests.services.bookings.studio_client import Reply, StudioClient
-from tests.services.bookings.test_cancel_booking import credits_of, rich, seated
 
 
 async def booked(client: StudioClient, class_: Any, person: Any, **more: Any) -> Any:
@@ -57,7 +56,7 @@ async def counts_of(client: StudioClient, *classes: Any) -> list[int]:
 
 async def test_a_booking_moves_and_keeps_its_id(client: StudioClient) -> None:
     """One transaction: the answer, the list of moves, both counts, and one event with where it was."""
-    (person,) = await rich(client, 1)
+    (person,) = await client.rich(1)
     old = a_class(credit_cost=3, spot_selection_mode="optional")
     new, spot = a_class(credit_cost=2, capacity=2), a_spot(old["id"])
     await client.import_all(old, new, spot)
@@ -76,7 +75,7 @@ async def test_a_booking_moves_and_keeps_its_id(client: StudioClient) -> None:
     assert await client.list_all(f"/bookings/{booking['id']}/reschedules") == [answer]
     assert await client.staff.list_all(f"/staff/bookings/{booking['id']}/reschedules") == [answer]
     assert await counts_of(client, old, new) == [0, 1]
-    assert await credits_of(client, person) == 8
+    assert await client.credits_of(person) == 8
     events = (await client.events())[2:]
     assert [event["type"] for event in events] == ["booking.rescheduled", "class.reopened"]
     assert events[0]["data"] == {
@@ -97,12 +96,12 @@ async def test_credits_that_come_back_pay_for_the_new_seat(client: StudioClient)
     old, same, dearer = a_class(credit_cost=2), a_class(credit_cost=2), a_class(credit_cost=3)
     await client.import_all(product, person, a_purchase(person["id"], product), old, same, dearer)
     booking = await booked(client, old, person)
-    assert await credits_of(client, person) == 0
+    assert await client.credits_of(person) == 0
     reply = await refused(client, booking, dearer)
     assert (reply.code, reply.details["reasons"]) == ("member_not_eligible", ["no_membership_or_credits"])
     answer = await moved(client, booking, same)
     assert (answer["terms"]["credits_restored"], answer["credits_charged"]) == (2, 2)
-    assert await credits_of(client, person) == 0
+    assert await client.credits_of(person) == 0
     assert await inconsistencies(client) == []
 
 
@@ -125,7 +124,7 @@ async def test_a_late_move_costs_what_a_late_cancellation_costs(client: StudioCl
     assert terms["late_cancel"] is True
     assert (terms["late_fee_amount"], terms["late_fee_status"]) == ("15.00", "assessed")
     assert (terms["credits_forfeited"], terms["credits_restored"], answer["credits_charged"]) == (2, 0, 2)
-    assert await credits_of(client, person) == 2
+    assert await client.credits_of(person) == 2
     receipt = (await client.cancel(booking["id"])).json
     assert (receipt["late_fee_status"], receipt["credits_restored"]) == ("none", 2), "its own terms"
     assert receipt["class_id"] == new["id"]
@@ -138,7 +137,7 @@ async def test_a_promotion_in_the_old_class_is_forgotten(client: StudioClient) -
     old, new = a_class(start_time=soon(hours=3)), a_class(start_time=soon(hours=4))
     people = [a_member(), a_member()]
     await client.import_all(client.with_late_fee, old, new, *people)
-    first, second = await seated(client, old, people)
+    first, second = await client.seated(old, people)
     await client.cancel(first["id"])
     preview = await client.get_ok(f"/bookings/{second['id']}/cancellation-preview")
     assert preview["late_fee_status"] == "none"
@@ -161,7 +160,7 @@ async def test_the_old_waitlist_moves_up(client: StudioClient) -> None:
     spot, *targets = a_spot(old["id"]), *(a_spot(new["id"], order=order) for order in range(2))
     people = [a_member() for _ in range(3)]
     await client.import_all(old, new, spot, *targets, *people)
-    first, second, _ = await seated(client, old, people)
+    first, second, _ = await client.seated(old, people)
     before = len(await client.events())
     answer = await moved(client, first, new, class_spot_id=targets[1]["id"])
     assert answer["booking"]["class_spot_id"] == targets[1]["id"]
@@ -178,7 +177,7 @@ async def test_refusals_come_in_their_order(client: StudioClient) -> None:
     spots = a_class(capacity=2, spot_selection_mode="required")
     spot = a_spot(spots["id"])
     await client.import_all(person, other, third, old, full, hidden, gone, spots, spot)
-    await client.staff.call("POST", f"/staff/classes/{gone['id']}/cancel", {})
+    await client.cancel_class(gone)
     booking = await booked(client, old, person)
     assert (await refused(client, booking, old)).code == "same_class"
     assert (await refused(client, booking, hidden)).details == {"reason": "hidden"}
@@ -200,8 +199,7 @@ async def test_refusals_come_in_their_order(client: StudioClient) -> None:
     here = await booked(client, old, third)
     await client.staff.call("POST", f"/staff/bookings/{here['id']}/check-in")
     assert (await refused(client, here, old)).code == "booking_not_movable", "before same_class"
-    times = {"start_time": soon(minutes=-1), "end_time": soon(hours=1)}
-    await client.staff.call("PATCH", f"/staff/classes/{old['id']}", times)
+    await client.begin_class(old)
     assert (await refused(client, back, hidden)).details == {"status": "confirmed", "reason": "started"}
     assert (await previewed(client, here, hidden))["terms"] is None
     assert await inconsistencies(client) == []
@@ -290,7 +288,7 @@ async def test_an_import_of_either_class_tells_nothing_of_a_booking_that_has_mov
     first, second = a_member(), a_member()
     old, new = a_class(), a_class()
     await client.import_all(first, second, old, new)
-    seat, waits = await seated(client, old, [first, second])
+    seat, waits = await client.seated(old, [first, second])
     await client.cancel(seat["id"])
     await moved(client, waits, new)
     before = len(await client.events())
@@ -330,7 +328,6 @@ async def test_a_hold_of_the_new_class_refuses_a_move_until_it_has_run_out(clien
     hold = await booked(client, new, person, hold_seconds=60, class_spot_id=spots[0]["id"])
     reply = await refused(client, booking, new, class_spot_id=spots[1]["id"])
     assert (reply.code, reply.details) == ("already_held", {"booking_id": hold["id"]})
-    assert (await client.move(hold["id"], old["id"])).details == {"status": "held"}
     await run_out(client, hold)
     before = len(await client.events())
     await moved(client, booking, new, class_spot_id=spots[0]["id"])
@@ -385,13 +382,12 @@ async def test_a_hold_that_ran_out_in_the_new_class_goes_to_its_waitlist_first(c
         await booked(one, new, person, hold_seconds=60)
         for one, person in zip(clients, people[:2], strict=True)
     ]
-    mover, waits_here = await seated(client, old, [people[2], people[3]])
-    (waits_there,) = await seated(client, new, [people[3]])
+    mover, waits_here = await client.seated(old, [people[2], people[3]])
+    (waits_there,) = await client.seated(new, [people[3]])
     await run_out(client, *holds)
     assert (await moved(client, mover, new))["booking"]["class_id"] == new["id"]
-    assert (await client.get_ok(f"/bookings/{waits_there['id']}"))["status"] == "confirmed"
-    # The credit has paid for that seat.
-    assert (await client.get_ok(f"/bookings/{waits_here['id']}"))["status"] == "cancelled"
-    assert await credits_of(client, people[3]) == 0
+    # The credit has paid for the seat there.
+    assert await client.statuses(waits_there, waits_here) == ["confirmed", "cancelled"]
+    assert await client.credits_of(people[3]) == 0
     assert await counts_of(client, old, new) == [0, 2]
     assert await failed_checks(client, "counter", "positions", "waitlist pair", "credits", "receipt") == []

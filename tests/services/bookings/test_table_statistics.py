@@ -77,8 +77,7 @@ async def test_a_table_that_has_grown_is_not_scanned(
     client: StudioClient, admin: Connection, *, analyzed: bool
 ) -> None:
     """The first count shows that it would be without the ANALYZE that each import ends with."""
-    class_, people = a_class(capacity=99), [a_member() for _ in range(12)]
-    await client.import_all(class_, *people)
+    class_, people = await client.open_class(people=12, capacity=99)
     if analyzed:
         await admin.execute("VACUUM ANALYZE bookings.classes, bookings.members")
     for person in people[2:]:
