@@ -147,12 +147,9 @@ async def test_an_entry_reads_as_a_sentence_with_names(system: System) -> None:
 
 
 async def test_a_manager_sees_the_own_studios_entries_only(system: System) -> None:
-    """Staff see none at all, and another studio does not exist."""
+    """Another studio does not exist."""
     other = await system.new_studio()
-    staff, manager = [
-        system.staff((await system.staff_token(role, other))["token"]) for role in ("staff", "manager")
-    ]
-    assert (await staff.get("/audit")).status == 403
+    manager = system.staff((await system.staff_token("manager", other))["token"])
     seen = (await manager.get("/audit", limit=200)).json()["data"]
     assert {entry["action"] for entry in seen} == {"staff-tokens.create"}
     assert {entry["studio_id"] for entry in seen} == {other}
