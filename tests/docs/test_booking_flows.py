@@ -83,37 +83,32 @@ async def shop(system: System, monkeypatch: pytest.MonkeyPatch) -> Shop:
     return shop
 
 
-async def test_paid_in_time(shop: Shop) -> None:
-    """Nobody gets the seat meanwhile; the credit that was bought pays for it."""
+@pytest.mark.parametrize(
+    ("late", "rival", "paid", "told"),
+    [
+        (False, (409, "class_full"), True, ("confirmed", (1, 0, 0), 0)),
+        (True, None, True, ("confirmed", (1, 0, 0), 0)),
+        (True, (201, None), True, (None, (1, 0, 0), 1)),
+        (False, None, False, (None, (0, 0, 1), 0)),
+    ],
+    ids=["in time", "too late and the seat is free", "too late and the seat is gone", "not paid"],
+)
+async def test_a_seat_is_booked_or_given_back_and_money_is_returned_once(
+    shop: Shop, late: bool, rival: Any, paid: bool, told: Any
+) -> None:
+    """Nobody gets the seat while it is held; the credit that was bought pays for it."""
 
-    async def pay() -> None:
-        assert await shop.seats() == (0, 1, 0)
-        assert await shop.book_rival() == (409, "class_full")
-        await shop.sell(shop.customer)
+    async def pay() -> bool:
+        if late:
+            await shop.run_out()
+        assert await shop.seats() == ((0, 0, 1) if late else (0, 1, 0))
+        if rival:
+            assert await shop.book_rival() == rival
+        if paid:
+            await shop.sell(shop.customer)
+        return paid
 
-    assert (await shop.buy(pay), await shop.seats(), shop.refunds) == ("confirmed", (1, 0, 0), 0)
-
-
-async def test_paid_too_late_and_the_seat_is_free(shop: Shop) -> None:
-    """Still booked."""
-
-    async def pay() -> None:
-        await shop.run_out()
-        assert await shop.seats() == (0, 0, 1)
-        await shop.sell(shop.customer)
-
-    assert (await shop.buy(pay), await shop.seats(), shop.refunds) == ("confirmed", (1, 0, 0), 0)
-
-
-async def test_paid_too_late_and_the_seat_is_gone(shop: Shop) -> None:
-    """The money goes back, once."""
-
-    async def pay() -> None:
-        await shop.run_out()
-        assert await shop.book_rival() == (201, None)
-        await shop.sell(shop.customer)
-
-    assert (await shop.buy(pay), await shop.seats(), shop.refunds) == (None, (1, 0, 0), 1)
+    assert (await shop.buy(pay), await shop.seats(), shop.refunds) == told
 
 
 async def test_a_confirm_that_is_still_running(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,12 +126,3 @@ async def test_a_confirm_that_is_still_running(shop: Shop, monkeypatch: pytest.M
     monkeypatch.setattr(request, "urlopen", busy_at_first)
     assert await shop.buy(lambda: shop.sell(shop.customer)) == "confirmed"
     assert (confirms, shop.refunds) == (2, 0)
-
-
-async def test_not_paid(shop: Shop) -> None:
-    """The seat is free again at once, and nobody gets money back."""
-
-    async def decline() -> bool:
-        return False
-
-    assert (await shop.buy(decline), await shop.seats(), shop.refunds) == (None, (0, 0, 1), 0)

@@ -172,7 +172,5 @@ async def test_a_walk_in_and_the_waitlist_are_worked_from_the_command_line(syste
     (found,) = (await at_desk(system, "members", "list", "--search", email)).json()["data"]
     assert found["name"] == "Nia Okoro"
     assert (await at_desk(system, "catalog", "locations")).code == 0
-    entries = await studioctl(
-        system, "audit", "list", "--newest", "--limit", "1", "--studio", system.studio_id
-    )
+    entries = await at_desk(system, "audit", "list", "--newest", "--limit", "1")
     assert entries.json()["data"][0]["sentence"] == "Operator took Ann Byron · Flow off the waitlist"

@@ -11,9 +11,10 @@ from services.cli.demo import STUDIO_ID, demo_lines
 from services.cli.openapi.document import document
 from tests.harness.http import Client, Reply
 from tests.harness.system import System
+from tests.services.cli.test_demo import TODAY, imported
 
 DOCUMENT = document()
-LINES = list(demo_lines(datetime.now(UTC).date()))
+LINES = list(demo_lines(TODAY))
 # What a row's id is called in paths, where that is not the name of the object.
 CALLED = {
     "webhook_endpoint": "endpoint_id",
@@ -39,14 +40,9 @@ def conforms(method: str, path: str, reply: Reply, status: int) -> Any:
     return reply.json()
 
 
-async def demo_partner(system: System) -> Client:
-    await system.import_lines(LINES)
-    return system.partner(await system.key(studio=STUDIO_ID))
-
-
 async def test_every_read_answers_as_documented(system: System) -> None:
     """Each GET of the document is called, with ids taken from the lists before it."""
-    partner = await demo_partner(system)
+    partner = await imported(system)
     known = await written(partner)
     for path, methods in DOCUMENT["paths"].items():
         if "get" not in methods:
@@ -95,7 +91,7 @@ async def bookable(partner: Client) -> dict[str, str]:
 
 async def test_errors_answer_as_documented(system: System) -> None:
     """One of each kind that a caller can bring about, body and headers."""
-    partner = await demo_partner(system)
+    partner = await imported(system)
     nobody = "00000000-0000-4000-8000-000000000000"
     booking = {"Idempotency-Key": secrets.token_hex(8)}
     reader = system.partner(await system.key(["studio:read"], studio=STUDIO_ID))

@@ -3,8 +3,6 @@
 import re
 from typing import Any
 
-import pytest
-
 from services.bookings.routes import routes as bookings_routes
 from services.catalog.routes import routes as catalog_routes
 from services.cli.openapi.document import operator_document
@@ -41,18 +39,6 @@ def test_every_operation_is_described() -> None:
         assert operation["summary"] and operation["description"]
         assert {"401", "503"} <= set(operation["responses"])
         assert all(parameter.get("description", "-") for parameter in operation["parameters"])
-
-
-@pytest.mark.parametrize("path", ["/docs", "/docs/page.js", "/docs/page.css", SERVED])
-async def test_document_and_page_are_served_without_a_token(system: System, path: str) -> None:
-    """Read only, with the headers of the partners' page. Of the API no path is known: 401 before 404."""
-    anyone = system.client(system.running.operator_url, {})
-    page = await anyone.get(path)
-    assert page.status == 200
-    assert "default-src 'none'" in page.headers["Content-Security-Policy"]
-    assert (await anyone.post(path)).status == 405
-    for method, closed in (("GET", "/studios"), ("GET", "/nothing"), ("DELETE", "/studios")):
-        assert (await anyone.send(method, f"/operator/v1{closed}")).status in (401, 429)
 
 
 def told(operation: dict[str, Any], status: int) -> list[str]:

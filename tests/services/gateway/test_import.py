@@ -28,6 +28,12 @@ def ndjson(*lines: dict[str, Any] | bytes) -> bytes:
     return b"\n".join(line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines)
 
 
+def check(system: System, path: Path, studio: str | None = None, *, dry_run: bool = True) -> dict[str, Any]:
+    client = OperatorClient(system.running.operator_url, system.running.operator_token)
+    with path.open("rb") as file:
+        return import_stream(client, file, studio, size=None, progress=False, dry_run=dry_run)
+
+
 async def test_bad_lines_are_named_and_good_ones_kept(system: System) -> None:
     """Each bad line by number and reason: broken JSON, unknown kinds, wrong types, dangling references."""
     good = import_lines.location()
@@ -184,9 +190,7 @@ async def test_a_file_is_sent_in_pieces_with_the_files_own_line_numbers(
         for number in range(1, 13_001):
             full = json.dumps(import_lines.class_type()) if number % 100 == 0 else ""
             file.write("{broken\n" if number == 12_345 else f"{full}\n")
-    client = OperatorClient(system.running.operator_url, system.running.operator_token)
-    with path.open("rb") as file:
-        report = import_stream(client, file, system.studio_id, size=None)
+    report = check(system, path, system.studio_id, dry_run=False)
     assert (report["lines"], report["imported"], report["rejected_count"]) == (13_000, 130, 1)
     assert report["rejected"][0]["line"] == 12_345
 
@@ -227,12 +231,6 @@ KINDS = ("locations", "rooms", "products", "classes", "members", "leads", "forms
 def write(path: Path, lines: list[dict[str, Any]]) -> Path:
     path.write_bytes(ndjson(*lines))
     return path
-
-
-def check(system: System, path: Path, studio: str | None = None, *, dry_run: bool = True) -> dict[str, Any]:
-    client = OperatorClient(system.running.operator_url, system.running.operator_token)
-    with path.open("rb") as file:
-        return import_stream(client, file, studio, size=None, progress=False, dry_run=dry_run)
 
 
 async def stored(system: System, studio: str | None = None) -> dict[str, int]:

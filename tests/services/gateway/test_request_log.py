@@ -323,10 +323,8 @@ async def test_requests_and_counts_are_kept_for_seven_days(db: Database) -> None
 
 
 async def test_the_server_keeps_an_hour_of_its_status(system: System) -> None:
-    """The first sample is there within seconds of a start; only operators see it."""
+    """The first sample is there within seconds of a start."""
     page = await system.operator.until("/status/history", lambda page: page["data"])
     sample = page["data"][-1]
     assert sample["services"]["bookings"] in ("ready", "degraded")
     assert {"outbox_waiting", "pending_deliveries", "requests", "p95_ms"} <= set(sample)
-    manager = system.staff((await system.staff_token("manager"))["token"])
-    assert (await manager.get("/status/history")).status == 403

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 import pytest_asyncio
 
 from tests.harness.console import system_from_own_address
+from tests.harness.front_desk import FrontDesk, front_desk
 from tests.harness.system import RunningSystem, System
 
 
@@ -12,3 +13,8 @@ from tests.harness.system import RunningSystem, System
 async def system(running_system: RunningSystem) -> AsyncIterator[System]:
     async with system_from_own_address(running_system) as system:
         yield system
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def desk(system: System) -> FrontDesk:
+    return await front_desk(system)

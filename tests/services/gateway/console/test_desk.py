@@ -11,7 +11,15 @@ from tests.harness import import_lines
 from tests.harness.browser import SHARED_LOOP, Tab, new_tab
 from tests.harness.console_pages import MANAGER_PAGES, STAFF_PAGES
 from tests.harness.eventually import eventually
-from tests.harness.front_desk import becomes, check_in, front_desk, roster, toast, zone_in_which_it_is
+from tests.harness.front_desk import (
+    FrontDesk,
+    becomes,
+    check_in,
+    front_desk,
+    roster,
+    toast,
+    zone_in_which_it_is,
+)
 from tests.harness.http import created
 from tests.harness.system import System
 
@@ -21,9 +29,8 @@ TABLET = {"width": 1024, "height": 768}
 HOUR = timedelta(hours=1)
 
 
-async def test_staff_land_on_today_and_check_in_with_one_click(tab: Tab, system: System) -> None:
+async def test_staff_land_on_today_and_check_in_with_one_click(tab: Tab, desk: FrontDesk) -> None:
     """The class that comes next is open, its roster inside a tablet's screen; Undo takes it back."""
-    desk = await front_desk(system)
     ada, *_ = await desk.book("Ada King", "Bo Okafor", "Cleo Larsen")
     await tab.page.set_viewport_size(TABLET)  # type: ignore[arg-type]
     await desk.open(tab)
@@ -46,10 +53,9 @@ async def test_staff_land_on_today_and_check_in_with_one_click(tab: Tab, system:
 
 
 async def test_a_roster_that_was_read_before_a_check_in_does_not_take_it_back(
-    tab: Tab, system: System
+    tab: Tab, desk: FrontDesk
 ) -> None:
     """Its answer came late, and is older than what is shown."""
-    desk = await front_desk(system)
     ada, _ = await desk.book("Ada King", "Bo Okafor")
     await desk.open(tab)
     await expect(roster(tab)).to_have_count(2)
@@ -75,13 +81,12 @@ async def test_a_roster_that_was_read_before_a_check_in_does_not_take_it_back(
     await tab.page.unroute_all(behavior="ignoreErrors")
 
 
-async def test_the_desk_works_by_keyboard_alone(tab: Tab, system: System) -> None:
+async def test_the_desk_works_by_keyboard_alone(tab: Tab, desk: FrontDesk) -> None:
     """The first row has the focus; Space checks in, letters filter, Enter takes the first, Esc shows all.
 
     A letter after g puts the focus to a page's heading; on Today, to the first who is not checked in.
     `?` lists what the keys do there.
     """
-    desk = await front_desk(system)
     ada, bo, cleo = await desk.book("Ada King", "Bo Okafor", "Cleo Larsen")
     await desk.open(tab, "manager")
     await expect(check_in(tab, "Ada King")).to_be_focused()
@@ -105,9 +110,8 @@ async def test_the_desk_works_by_keyboard_alone(tab: Tab, system: System) -> Non
     await expect(tab.page.get_by_role("dialog")).to_contain_text("check in who has the focus")
 
 
-async def test_the_row_changes_before_the_server_answers(tab: Tab, system: System) -> None:
+async def test_the_row_changes_before_the_server_answers(tab: Tab, desk: FrontDesk) -> None:
     """And changes back, with a reason, if the server refuses."""
-    desk = await front_desk(system)
     await desk.book("Ada King", "Bo Okafor")
     await desk.open(tab)
     answered = asyncio.Event()
@@ -125,9 +129,8 @@ async def test_the_row_changes_before_the_server_answers(tab: Tab, system: Syste
     await expect(check_in(tab, "Ada King")).to_be_visible()
 
 
-async def test_another_tablet_sees_it(tab: Tab, browser: Browser, system: System) -> None:
+async def test_another_tablet_sees_it(tab: Tab, browser: Browser, desk: FrontDesk) -> None:
     """Without a reload, and without a button for it."""
-    desk = await front_desk(system)
     await desk.book("Ada King", "Bo Okafor")
     await desk.open(tab)
     await expect(check_in(tab, "Ada King")).to_be_visible()
@@ -138,9 +141,8 @@ async def test_another_tablet_sees_it(tab: Tab, browser: Browser, system: System
     assert await tab.page.get_by_role("button", name="Refresh").count() == 0
 
 
-async def test_a_walk_in_is_found_by_three_letters(tab: Tab, system: System) -> None:
+async def test_a_walk_in_is_found_by_three_letters(tab: Tab, desk: FrontDesk) -> None:
     """What they pay with is shown before; somebody new needs a name and an email."""
-    desk = await front_desk(system)
     await desk.open(tab)
     await tab.page.get_by_role("button", name="Walk-in", exact=True).click()
     sheet = tab.page.get_by_role("dialog")
@@ -212,15 +214,14 @@ async def test_a_seat_given_back_goes_to_the_waitlist_with_a_word(tab: Tab, syst
     await expect(late).to_contain_text("5.00 EUR waived")
 
 
-async def test_no_shows_are_marked_together_once_the_class_has_begun(tab: Tab, system: System) -> None:
+async def test_no_shows_are_marked_together_once_the_class_has_begun(tab: Tab, desk: FrontDesk) -> None:
     """Not before, and who is unticked stays. Somebody who comes after all is checked in."""
-    desk = await front_desk(system)
     await desk.book("Ada King")
     begun = await desk.add_class("Early Flow", -5)
     line = {"object": "booking", "class_id": begun, "status": "confirmed"}
     names = ("Bo Okafor", "Cleo Larsen")
     booked = [line | {"id": new_id(), "member_id": desk.members[name]} for name in names]
-    await system.import_lines(booked, desk.studio_id)
+    await desk.system.import_lines(booked, desk.studio_id)
     bo, cleo = (str(one["id"]) for one in booked)
     await desk.open(tab)
     await tab.page.locator(f'.class-item[data-id="{desk.class_id}"]').click()
@@ -238,9 +239,8 @@ async def test_no_shows_are_marked_together_once_the_class_has_begun(tab: Tab, s
     await becomes(desk, bo, "checked_in")
 
 
-async def test_a_member_is_found_and_has_a_page(tab: Tab, system: System) -> None:
+async def test_a_member_is_found_and_has_a_page(tab: Tab, desk: FrontDesk) -> None:
     """From Today, too; the network's failure is a sentence. Bookings, memberships and purchases are on it."""
-    desk = await front_desk(system)
     await desk.book("Ada King")
     await desk.open(tab, "manager")
     await tab.page.get_by_role("button", name="Find a member").click()
@@ -274,9 +274,8 @@ async def test_a_member_is_found_and_has_a_page(tab: Tab, system: System) -> Non
     await expect(pane.get_by_role("heading", name=re.compile("Ada King"))).to_have_count(0)
 
 
-async def test_a_desk_at_rest_asks_three_times_a_minute(tab: Tab, system: System) -> None:
+async def test_a_desk_at_rest_asks_three_times_a_minute(tab: Tab, desk: FrontDesk) -> None:
     """Five minutes of the page's own clock, in which nothing happens, after five in which it came to rest."""
-    desk = await front_desk(system)
     await desk.book("Ada King")
     await tab.page.clock.install()
     await desk.open(tab)
@@ -292,12 +291,11 @@ async def test_a_desk_at_rest_asks_three_times_a_minute(tab: Tab, system: System
     assert 0 < len(sent) <= 15, "it does ask, but not often"
 
 
-async def test_held_seats_are_shown_and_can_be_released(tab: Tab, system: System) -> None:
+async def test_held_seats_are_shown_and_can_be_released(tab: Tab, desk: FrontDesk) -> None:
     """Somebody is about to pay in a partner's app: the seat is not free, and not checked in either."""
-    desk = await front_desk(system)
     await desk.book("Ada King")
-    issued = await system.issue(studio=desk.studio_id, client="app")
-    partner = system.partner(issued["key"])
+    issued = await desk.system.issue(studio=desk.studio_id, client="app")
+    partner = desk.system.partner(issued["key"])
     hold = created(await partner.book(desk.class_id, desk.members["Bo Okafor"], hold_seconds=600))
     await desk.open(tab)
     held = tab.page.get_by_role("list", name="Held seats")
@@ -310,11 +308,10 @@ async def test_held_seats_are_shown_and_can_be_released(tab: Tab, system: System
     await expect(held).to_have_count(0)
 
 
-async def test_the_desk_of_a_location_goes_by_its_own_clock(tab: Tab, system: System) -> None:
+async def test_the_desk_of_a_location_goes_by_its_own_clock(tab: Tab, desk: FrontDesk) -> None:
     """One zone for every time of the page: that of the chosen location, else the studio's."""
-    desk = await front_desk(system)
     west = import_lines.location(name="West", timezone=zone_in_which_it_is(14))
-    await system.import_lines([west], desk.studio_id)
+    await desk.system.import_lines([west], desk.studio_id)
     await desk.add_class("Sunset Flow", 20, location_id=west["id"])
     await desk.open(tab)
     row, zone = tab.page.locator(".class-item", has_text="Sunset Flow"), tab.page.locator("#zone")
@@ -336,17 +333,16 @@ async def test_the_desk_of_a_location_goes_by_its_own_clock(tab: Tab, system: Sy
 
 
 async def test_a_long_day_begins_with_what_comes_next_and_shows_the_rest_on_demand(
-    tab: Tab, system: System
+    tab: Tab, desk: FrontDesk
 ) -> None:
     """Hundreds of classes a day would slow down every keystroke."""
-    desk = await front_desk(system)
     line = import_lines.class_(start_time=datetime.now(UTC), title="Flow")
     starts = [datetime.now(UTC) + timedelta(minutes=30 + n) for n in range(70)]
     classes = [
         line | {"id": new_id(), "start_time": at.isoformat(), "end_time": (at + HOUR).isoformat()}
         for at in starts
     ]
-    await system.import_lines(classes, desk.studio_id)
+    await desk.system.import_lines(classes, desk.studio_id)
     await desk.open(tab)
     rows = tab.page.get_by_role("list", name="Classes of today").locator(".class-item")
     await expect(rows).to_have_count(60)

@@ -6,17 +6,15 @@ from playwright.async_api import Dialog, Route, expect
 
 from tests.harness.browser import SHARED_LOOP, Tab
 from tests.harness.eventually import eventually, until
-from tests.harness.front_desk import FrontDesk, becomes, check_in, front_desk, roster, toast
-from tests.harness.system import System
+from tests.harness.front_desk import FrontDesk, becomes, check_in, roster, toast
 
 pytestmark = SHARED_LOOP
 
 
-async def test_check_ins_wait_while_there_is_no_network(tab: Tab, system: System) -> None:
+async def test_check_ins_wait_while_there_is_no_network(tab: Tab, desk: FrontDesk) -> None:
     """The last data stay, also after another page, which says plainly that nothing can be read. What was
     clicked is shown, and it is sent when the network is back. Nobody is signed out meanwhile.
     """
-    desk = await front_desk(system)
     ada, bo = await desk.book("Ada King", "Bo Okafor")
     await desk.open(tab)
     await expect(roster(tab)).to_have_count(2)
@@ -44,11 +42,10 @@ async def test_check_ins_wait_while_there_is_no_network(tab: Tab, system: System
     assert await desk.status_of(bo) == "confirmed"
 
 
-async def test_what_could_not_be_read_opens_once_it_can(tab: Tab, system: System) -> None:
+async def test_what_could_not_be_read_opens_once_it_can(tab: Tab, desk: FrontDesk) -> None:
     """The problem is said once, and nothing seems to load beside it. Nobody who is signed in is asked for the
     token.
     """
-    desk = await front_desk(system)
     refusal = {"error": {"code": "service_unavailable", "message": "Not available."}}
     await tab.page.route("**/classes?*", lambda route: route.fulfill(status=503, json=refusal))
     await desk.open(tab)
@@ -77,9 +74,8 @@ async def waiting_check_in(tab: Tab, desk: FrontDesk) -> list[str]:
     return booked
 
 
-async def test_leaving_with_check_ins_that_wait_asks_first(tab: Tab, system: System) -> None:
+async def test_leaving_with_check_ins_that_wait_asks_first(tab: Tab, desk: FrontDesk) -> None:
     """A reload and a sign-out would lose them: nothing about people is stored in the browser."""
-    desk = await front_desk(system)
     await waiting_check_in(tab, desk)
     dialogs: list[str] = []
 
@@ -101,9 +97,8 @@ async def test_leaving_with_check_ins_that_wait_asks_first(tab: Tab, system: Sys
     await expect(tab.page.locator(".offline")).to_have_count(0)
 
 
-async def test_what_waits_when_a_session_ends_is_not_sent_as_somebody_else(tab: Tab, system: System) -> None:
+async def test_what_waits_when_a_session_ends_is_not_sent_as_somebody_else(tab: Tab, desk: FrontDesk) -> None:
     """It is kept and shown to whoever signs in next, who sends it in their own name or drops it."""
-    desk = await front_desk(system)
     ada, bo = await waiting_check_in(tab, desk)
     [token] = (await desk.api.get(f"/studios/{desk.studio_id}/staff-tokens")).json()["data"]
     await desk.api.post(f"/studios/{desk.studio_id}/staff-tokens/{token['id']}/revoke")
@@ -131,9 +126,8 @@ async def test_what_waits_when_a_session_ends_is_not_sent_as_somebody_else(tab: 
     await eventually(told)
 
 
-async def test_an_undo_after_a_lost_answer_is_sent(tab: Tab, system: System) -> None:
+async def test_an_undo_after_a_lost_answer_is_sent(tab: Tab, desk: FrontDesk) -> None:
     """The check-in took effect, though the desk did not hear of it."""
-    desk = await front_desk(system)
     [ada] = await desk.book("Ada King")
     await desk.open(tab)
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from playwright.async_api import expect
 
 from tests.harness.browser import SHARED_LOOP, Tab
-from tests.harness.front_desk import front_desk
+from tests.harness.front_desk import FrontDesk, front_desk
 from tests.harness.system import System
 
 pytestmark = SHARED_LOOP
@@ -13,12 +13,11 @@ pytestmark = SHARED_LOOP
 TABLET = {"width": 1024, "height": 768}
 
 
-async def test_a_class_is_made_and_changed_and_cancelled_in_the_week(tab: Tab, system: System) -> None:
+async def test_a_class_is_made_and_changed_and_cancelled_in_the_week(tab: Tab, desk: FrontDesk) -> None:
     """The calendar shows it at once, with its people beside it, and by the agenda on a phone.
 
     On a tablet the roster is in view, and a class is two tabs from its check-in.
     """
-    desk = await front_desk(system)
     await desk.book("Ada King")
     await desk.open(tab)
     await tab.show("week")
@@ -64,9 +63,8 @@ async def test_a_class_is_made_and_changed_and_cancelled_in_the_week(tab: Tab, s
     assert await tab.page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-async def test_a_drag_on_an_empty_place_of_the_week_is_a_new_class(tab: Tab, system: System) -> None:
+async def test_a_drag_on_an_empty_place_of_the_week_is_a_new_class(tab: Tab, desk: FrontDesk) -> None:
     """It says when, and how long; a click says when, and is an hour."""
-    desk = await front_desk(system)
     await desk.open(tab)
     await tab.show("week")
     column = await tab.page.locator(".cal-column").last.bounding_box()
@@ -120,9 +118,8 @@ CUT_TIMES = """() => [...document.querySelectorAll(".block")].map((block) => {
 }).filter(Boolean)"""
 
 
-async def test_more_classes_than_fit_are_counted_and_the_times_stay_whole(tab: Tab, system: System) -> None:
+async def test_more_classes_than_fit_are_counted_and_the_times_stay_whole(tab: Tab, desk: FrontDesk) -> None:
     """At 1024 px, beside each other, as cards and when short; "+n more" opens the day with all of them."""
-    desk = await front_desk(system)
     for minutes in range(60, 90, 5):
         await desk.add_class("Flow for everybody", minutes)
     for minutes in range(240, 340, 25):

@@ -53,9 +53,7 @@ async def test_failed_deliveries_are_grouped_with_the_reason_they_share(tab: Tab
 
 
 async def test_what_is_pasted_into_the_search_opens(tab: Tab, system: System) -> None:
-    """A partner's request, an event, a delivery; a booking and a member's name are found, too. Staff have no
-    page of deliveries.
-    """
+    """A partner's request, an event, a delivery; a booking and a member's name are found, too."""
     desk = await front_desk(system)
     partner = system.partner(await system.key(studio=desk.studio_id, client="Widgets"))
     refused = await partner.get(f"/bookings/{new_id()}")
@@ -63,8 +61,7 @@ async def test_what_is_pasted_into_the_search_opens(tab: Tab, system: System) ->
         await partner.create("/webhook-endpoints", {"url": receiver.url})
         (booking,) = await desk.book("Ada King")
         (got, *_) = await receiver.until_count(1)
-    path = f"/studios/{desk.studio_id}/webhook-deliveries"
-    (delivery, *_) = (await desk.api.until(path))["data"]
+    (delivery, *_) = (await desk.api.until(f"/studios/{desk.studio_id}/webhook-deliveries"))["data"]
     request_id = refused.headers["X-Request-Id"]
     await desk.api.until("/requests", request_id=request_id)
     await desk.open(tab, "manager")
@@ -82,6 +79,3 @@ async def test_what_is_pasted_into_the_search_opens(tab: Tab, system: System) ->
         await page.keyboard.press("Enter")
         await expect(place).to_contain_text(shown)
         await page.keyboard.press("Escape")
-    staff = system.staff(await desk.token("staff"))
-    for one in (f"{path}/{delivery['id']}", f"/studios/{desk.studio_id}/events/{got.event_id}"):
-        assert (await staff.get(one)).code == "insufficient_role"
