@@ -82,11 +82,8 @@ async def test_nothing_overtakes_a_retry_that_is_not_due(client: StudioClient, r
         "UPDATE deliveries SET step = 1, next_attempt_at = now() + interval '1 h' WHERE sequence = 1"
     )
     await send(client)
-
-    async def waits() -> bool:
-        return bool(await client.sql("SELECT 1 FROM lanes WHERE token IS NULL AND due_at < 'infinity'"))
-
-    await eventually(waits)
+    waits = "SELECT 1 FROM lanes WHERE token IS NULL AND due_at < 'infinity'"
+    await eventually(lambda: client.sql(waits))
     assert receiver.count == 0
     await client.sql("UPDATE deliveries SET next_attempt_at = now() WHERE sequence = 1")
     await client.sql("UPDATE lanes SET due_at = now()")
