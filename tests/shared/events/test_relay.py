@@ -2,20 +2,18 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
-import asyncpg
 import pytest
 
 from shared.background import Loop, running
 from shared.db.database import Database
 from shared.events import relay as relay_module
 from shared.events.bus import Reply, Stored
-from shared.events.event import Event
-from shared.events.outbox import PARTITIONS, add_events, partition_of
+from shared.events.outbox import PARTITIONS, partition_of
 from shared.events.relay import Relay
 from shared.events.session import WINDOW
 from shared.wire import new_id
+from tests.harness.databases import connected
 from tests.shared.events.staged_bus import STUDIO, StagedBus, event, left, relay, until_idle, versions, write
 
 
@@ -170,54 +168,23 @@ async def test_a_studios_backlog_does_not_hold_the_others_of_its_partition(
     assert len(set(bus.ids)) == len(bus.ids) == WINDOW * 8 + 1
 
 
-@asynccontextmanager
-async def held_open(database_url: str, one: Event) -> AsyncIterator[None]:
-    """A transaction that has its row and commits at the end of the block."""
-    conn = await asyncpg.connect(database_url, server_settings={"search_path": "bookings"})
-    try:
-        async with conn.transaction():
-            await add_events(conn, [one])
-            yield
-    finally:
-        await conn.close()
-
-
-async def test_a_row_that_commits_late_is_sent(
-    db: Database, bus: StagedBus, one: Relay, database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Ids are not in the order of the commits: the floor stays below an id whose transaction is running."""
-    monkeypatch.setattr(relay_module, "BOUND_SECONDS", 0.0)
-    bus.prompt = True
-    late = event(new_id(), 1)
-    await until_idle(one)
-    async with held_open(database_url, late):
-        for _ in range(20):
-            await write(db, [event(new_id(), 1)])
-            await until_idle(one)
-        assert len(bus.ids) == 20
-    await until_idle(one)
-    assert bus.ids[-1] == late.id
-
-
 async def test_deleted_rows_that_an_old_snapshot_keeps_are_not_read_again(
     db: Database, bus: StagedBus, one: Relay, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A `pg_dump` keeps every deleted row in the index. The floor rises over them."""
     monkeypatch.setattr(relay_module, "BOUND_SECONDS", 0.0)
-    snapshot = await asyncpg.connect(database_url)
-    await snapshot.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
-    await snapshot.fetchval("SELECT 1")
     bus.prompt = True
-    for _ in range(10):
-        await write(db, versions(WINDOW))
-        await until_idle(one)
-    for _ in range(5):
-        await until_idle(one)
-    session = one._sessions[partition_of(STUDIO)]
-    async with db.connection() as conn:
-        last = await conn.fetchval("SELECT pg_sequence_last_value('outbox_id_seq')")
-    assert session.streams[0].floor == last
-    await snapshot.close()
+    async with connected(database_url) as snapshot, snapshot.transaction(isolation="repeatable_read"):
+        await snapshot.fetchval("SELECT 1")
+        for _ in range(10):
+            await write(db, versions(WINDOW))
+            await until_idle(one)
+        for _ in range(5):
+            await until_idle(one)
+        session = one._sessions[partition_of(STUDIO)]
+        async with db.connection() as conn:
+            last = await conn.fetchval("SELECT pg_sequence_last_value('outbox_id_seq')")
+        assert session.streams[0].floor == last
 
 
 async def test_a_backlog_is_counted_with_its_age(db: Database) -> None:
