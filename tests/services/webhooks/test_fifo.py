@@ -5,15 +5,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from aiohttp import web
 
 from services.webhooks.store import attempts
 from shared.wire import now
 from tests.harness.eventually import eventually
-from tests.harness.receiver import Received, Receiver, answering
+from tests.harness.receiver import Receiver, answering
 from tests.services.webhooks.studio_client import (
     StudioClient,
     change_applied,
+    held,
     hold_lanes,
     lane_is_free,
     statuses,
@@ -95,17 +95,10 @@ async def test_a_delivery_that_is_retried_goes_before_what_was_loaded(
     client: StudioClient, receiver: Receiver
 ) -> None:
     """In order of `sequence` also then: what waits has a higher one."""
-    answered = asyncio.Event()
-    receiver.response = answering(200)
     endpoint = await backlog(client, receiver, 1)
     await send(client)
     [first] = await client.until_deliveries(endpoint, lambda found: statuses(found) == ["succeeded"])
-
-    async def wait(got: Received) -> web.Response:
-        await answered.wait()
-        return web.Response()
-
-    receiver.response = wait
+    answered = held(receiver)
     await eventually(lambda: lane_is_free(client))  # else its owner goes on with what comes
     await hold_lanes(client)
     await client.publish_some(9)
