@@ -22,20 +22,7 @@ from tests.harness.compressed_days import BlockCounter
 from tests.harness.databases import connected
 from tests.harness.eventually import eventually, until
 from tests.harness.receiver import Receiver
-from tests.harness.send_events import send_events
 from tests.services.webhooks.studio_client import ALL_READS, StudioClient, message_of, open_studio_client
-
-
-async def test_a_redelivered_event_is_stored_once(client: StudioClient) -> None:
-    """The bus delivers at least once. The log stores it once, also within one batch."""
-    event = client.event()
-    message = message_of(event)
-    await send_events(client.bus, [message] * 3)
-    await asyncio.gather(*(send_events(client.bus, [message]) for _ in range(5)))
-    await client.publish(client.event())
-    shown = (await client.call("GET", "/events")).json()["data"]
-    assert [e["sequence"] for e in shown] == [1, 2]
-    assert shown[0]["id"] == event.id
 
 
 async def read_while(client: StudioClient, writing: "asyncio.Task[None]") -> list[list[int]]:

@@ -14,6 +14,7 @@ from shared.events.relay import Relay
 from shared.events.session import WINDOW
 from shared.wire import new_id
 from tests.harness.databases import connected
+from tests.harness.eventually import until
 from tests.shared.events.staged_bus import STUDIO, StagedBus, event, left, relay, until_idle, versions, write
 
 
@@ -109,8 +110,7 @@ async def test_without_a_reply_only_the_oldest_batch_is_sent_again(db: Database)
         await until_idle(one)
     async with asyncio.timeout(20):
         async with running([Loop("relay", one.step, idle=0.02)]):
-            while len(bus.batches) < 5:
-                await asyncio.sleep(0.01)
+            await until(lambda: len(bus.batches) >= 5)
         assert [batch.number for batch in bus.batches[:5]] == [1, 2, 3, 1, 1]
         copies = len(bus.batches)
         while not any(batch.number == 1 for batch in bus.batches[copies:]):
@@ -204,20 +204,18 @@ async def test_a_relay_that_cannot_reach_the_bus_leaves_its_partitions_to_anothe
     relays = [relay(db, bus) for bus in buses]
     loops = [Loop(f"relay-{number}", one.step, idle=0.05) for number, one in enumerate(relays)]
 
-    async def shared() -> None:
-        while not all(0 < len(one.leases.held) < PARTITIONS for one in relays):
-            await asyncio.sleep(0.05)
+    def shared() -> bool:
+        return all(0 < len(one.leases.held) < PARTITIONS for one in relays)
 
     async with running(loops), asyncio.timeout(90):
-        await shared()
+        await until(shared)
         buses[0].is_away = True
         buses[0].links[-1].is_lost = True
         events = [event(new_id(), 1, studio_id=new_id()) for _ in range(40)]
         await write(db, events)
-        while {one.id for one in events} - set(buses[1].ids):
-            await asyncio.sleep(0.05)
+        await until(lambda: {one.id for one in events} <= set(buses[1].ids))
         assert not relays[0].leases.held
         buses[0].is_away = False
-        await shared()
+        await until(shared)
     for one in relays:
         await one.stop()
