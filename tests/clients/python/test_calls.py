@@ -325,9 +325,7 @@ def test_delays_grow_and_differ() -> None:
     assert all(max(one) < min(two) * 2.1 for one, two in pairwise(drawn))
     assert max(drawn[-1]) <= _exchange.LONGEST_DELAY
     assert all(len(set(one)) > 40 for one in drawn)
-    told = _exchange.delay_before(1, reply_with(datetime.now(UTC) + timedelta(seconds=5)), 60)
+    at = datetime.now(UTC) + timedelta(seconds=5)
+    busy = _exchange.Response(503, {"retry-after": at.strftime("%a, %d %b %Y %H:%M:%S GMT")}, b"")
+    told = _exchange.delay_before(1, busy, 60)
     assert told is not None and told > 3
-
-
-def reply_with(at: datetime) -> Any:
-    return _exchange.Response(503, {"retry-after": at.strftime("%a, %d %b %Y %H:%M:%S GMT")}, b"")

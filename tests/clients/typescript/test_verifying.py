@@ -1,20 +1,9 @@
 """`webhooks.verify` beside the library of Standard Webhooks."""
 
-from typing import Any
-
 from tests.clients.typescript.node_programs import TOOLS, Node
-from tests.clients.webhook_cases import NEW, OLD, Case, bad_webhooks, good_webhooks, signed
+from tests.clients.webhook_cases import NEW, OLD, bad_webhooks, good_webhooks, signed
 
 REFUSED = "WebhookVerificationError"
-
-
-def verified(node: Node, cases: dict[str, Case]) -> dict[str, Any]:
-    given = {
-        name: {"body": body, "headers": headers, "secrets": [NEW, OLD]}
-        for name, (body, headers) in cases.items()
-    }
-    found: dict[str, Any] = node.result("webhooks.mjs", TOOLS.folder / "node_modules", given=given)
-    return found
 
 
 def test_verifying_agrees_with_the_library_of_standard_webhooks(node: Node) -> None:
@@ -24,7 +13,11 @@ def test_verifying_agrees_with_the_library_of_standard_webhooks(node: Node) -> N
     """
     good, bad = good_webhooks(), bad_webhooks()
     no_events = {body: (body, signed(NEW, body=body)) for body in ("hello", "[]", "{}")}
-    found = verified(node, good | bad | no_events)
+    given = {
+        name: {"body": body, "headers": headers, "secrets": [NEW, OLD]}
+        for name, (body, headers) in (good | bad | no_events).items()
+    }
+    found = node.result("webhooks.mjs", TOOLS.folder / "node_modules", given=given)
     verdicts = {name: (one["ours"], one.get("theirs")) for name, one in found["verdicts"].items()}
     assert {name: verdicts[name] for name in good} == dict.fromkeys(good, ("booking.created",) * 2)
     assert {name: verdicts[name] for name in bad} == dict.fromkeys(bad, (REFUSED,) * 2)

@@ -58,7 +58,7 @@ async def test_a_person_is_erased_from_events_and_from_responses(
     receiver.response = echo
     endpoint = await client.endpoint(receiver.url)
     ada, bob, lead, card = new_id(), new_id(), new_id(), new_id()
-    shown = {"email": "ada@love.example", "first_name": "Ada", "metadata": {"pet": "Byron"}}
+    shown: dict[str, Any] = {"email": "ada@love.example", "first_name": "Ada", "metadata": {"pet": "Byron"}}
     pause = {"reason": "a broken leg", "resumes_at": None}
     paused = event_about(client, MembershipUpdated, card, 2, member_id=ada, pause=None)
     events = [
