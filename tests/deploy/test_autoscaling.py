@@ -150,11 +150,10 @@ def _gib(text: str) -> float:
 
 def test_the_production_volumes_fit_the_rate_that_they_name() -> None:
     """Change the rate, and the volumes must follow; twice as large would be waste."""
-    manifests = rendered()
-    database = named(manifests, "Cluster")["studio-db"]
+    database = named(MANIFESTS, "Cluster")["studio-db"]
     rate = float(database["metadata"]["annotations"]["studio/sized-for-events-per-second"])
     needed = SIZING["sizes"](rate)
-    broker = named(manifests, "RabbitmqCluster")["studio-broker"]["spec"]["persistence"]["storage"]
+    broker = named(MANIFESTS, "RabbitmqCluster")["studio-broker"]["spec"]["persistence"]["storage"]
     given = {
         "database volume": _gib(database["spec"]["storage"]["size"]),
         "WAL volume": _gib(database["spec"]["walStorage"]["size"]),
@@ -167,10 +166,9 @@ def test_the_production_volumes_fit_the_rate_that_they_name() -> None:
 def test_the_script_counts_with_the_retention_that_the_code_has() -> None:
     """And with the base that postgresql.conf and rabbitmq.conf give."""
     assert (SIZING["DAYS_KEPT"], SIZING["DAYS_PER_TABLE"]) == (KEPT.days, WEEK.days)
-    manifests = rendered()
-    parameters = named(manifests, "Cluster")["studio-db"]["spec"]["postgresql"]["parameters"]
+    parameters = named(MANIFESTS, "Cluster")["studio-db"]["spec"]["postgresql"]["parameters"]
     assert parameters["max_wal_size"] == f"{SIZING['WAL_BASE_GIB']}GB"
-    config = named(manifests, "RabbitmqCluster")["studio-broker"]["spec"]["rabbitmq"]["additionalConfig"]
+    config = named(MANIFESTS, "RabbitmqCluster")["studio-broker"]["spec"]["rabbitmq"]["additionalConfig"]
     assert f"disk_free_limit.absolute = {SIZING['QUEUE_BASE_GIB']}GB" in config
 
 

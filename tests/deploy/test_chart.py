@@ -182,6 +182,9 @@ def test_the_page_on_installing_names_every_value() -> None:
         ("services.gateway.cpu", "lots"),
         ("services.gateway.maxReplicas", 1),
         ("secrets.studio-forms", {"STUDIO_CALLER_KEY": "CHANGE-ME"}),
+        ("database.name", "other-db"),
+        ("database.cluster.recovery", {"from": "studio-db"}),
+        ("database.cluster.recovery", {"from": "studio-db", "to": "now"}),
         ("database.kind", "none"),
         ("database.kind", "external"),
         ("database.cluster.image", "postgres:17"),
@@ -193,5 +196,8 @@ def test_the_page_on_installing_names_every_value() -> None:
     ],
 )
 def test_values_that_make_no_sense_are_refused(path: str, value: Any) -> None:
-    """Before anything is applied, and by name. Without addresses `external` would open all of them."""
+    """Before anything is applied, and by name. Without addresses `external` would open all of them.
+
+    The alerts would not watch a database of another name, and half a recovery is none.
+    """
     assert not is_valid({path: value})

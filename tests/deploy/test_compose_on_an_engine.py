@@ -86,7 +86,7 @@ def test_a_booking_through_the_gateway_reaches_a_webhook_receiver(compose: Compo
     """The whole way inside compose: gateway, bookings, outbox, RabbitMQ, dispatcher, a signed POST."""
     compose.call(key, "POST", "/webhook-endpoints", {"url": "http://receiver:9000/hook"})
     booking_id = _book(compose, key)
-    [delivery] = _waited(lambda: _of(compose, booking_id))
+    [delivery] = _waited(lambda: [one for one in compose.deliveries() if _id(one) == booking_id])
     assert delivery["body"]["type"] == "booking.created"
     assert delivery["headers"]["webhook-signature"].startswith("v1,")
 
@@ -124,10 +124,6 @@ def _book(compose: Compose, key: str) -> str:
     status, booking = compose.call(key, "POST", "/bookings", body)
     assert status == 201
     return str(booking["id"])
-
-
-def _of(compose: Compose, booking_id: str) -> list[Any]:
-    return [delivery for delivery in compose.deliveries() if _id(delivery) == booking_id]
 
 
 def _id(delivery: Any) -> str:

@@ -130,10 +130,3 @@ def test_no_tool_deletes_the_damaged_database() -> None:
     assert kept["helm.sh/resource-policy"] == "keep"
     assert kept["kustomize.toolkit.fluxcd.io/prune"] == "disabled"
     assert kept["argocd.argoproj.io/sync-options"] == "Prune=false"
-
-
-def test_a_restore_that_cannot_work_is_refused() -> None:
-    """A name that the alerts do not watch, and half a recovery."""
-    assert not is_valid(RESTORED | {"database.name": "other-db"})
-    for recovery in ({"from": OLD}, {"from": OLD, "to": "now"}):
-        assert not is_valid(RESTORED | {"database.cluster.recovery": recovery})

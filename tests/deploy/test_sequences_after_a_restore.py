@@ -27,7 +27,7 @@ from tests.harness.eventually import eventually
 from tests.harness.pgbouncer import running_pgbouncer
 from tests.harness.receiver import Receiver, receiving
 from tests.harness.system import ROOT
-from tests.services.webhooks.studio_client import open_studio_client, statuses
+from tests.services.webhooks.studio_client import StudioClient, open_studio_client, statuses
 
 BIN = binaries.folder if (binaries := find_postgres()) else ROOT
 needs_pg_dump = pytest.mark.skipif(
@@ -86,23 +86,21 @@ async def test_a_new_studio_starts_after_the_jumps_of_every_restore(database_url
     assert await advance_in_database(database_url, 1_500_000) == 0
     async with open_studio_client(database_url) as client:
         await client.publish_some(2)
-        shown = (await client.call("GET", "/events")).json()["data"]
-        assert [event["sequence"] for event in shown] == [2_500_001, 2_500_002]
+        assert await sequences(client) == [2_500_001, 2_500_002]
         client.studio_id = new_id()
         await advance_sequences(client.context, AdvanceSequences(studio_ids=[client.studio_id], by=1_000_000))
         await client.publish_some(1)
-        shown = (await client.call("GET", "/events")).json()["data"]
-        assert [event["sequence"] for event in shown] == [3_500_001]
+        assert await sequences(client) == [3_500_001]
 
 
 async def test_the_jump_is_as_far_as_asked_behind_a_transaction_pooler(database_url: str) -> None:
     """Each transaction may run in another session, so the amount is set in the one that advances."""
-    conn: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
-    await conn.execute("ALTER TABLE webhooks.event_counters OWNER TO studio_webhooks")
-    await conn.execute("ALTER TABLE webhooks.lanes OWNER TO studio_webhooks")
-    for schema in ("bookings", "catalog", "forms"):
-        await conn.execute(f"GRANT USAGE ON SCHEMA {schema} TO studio_webhooks")
-        await conn.execute(f"GRANT SELECT, UPDATE ON {schema}.outbox TO studio_webhooks")
+    async with connected(database_url) as conn:
+        await conn.execute("ALTER TABLE webhooks.event_counters OWNER TO studio_webhooks")
+        await conn.execute("ALTER TABLE webhooks.lanes OWNER TO studio_webhooks")
+        for schema in ("bookings", "catalog", "forms"):
+            await conn.execute(f"GRANT USAGE ON SCHEMA {schema} TO studio_webhooks")
+            await conn.execute(f"GRANT SELECT, UPDATE ON {schema}.outbox TO studio_webhooks")
     with running_pgbouncer(database_url, pool_size=SESSIONS, only_transaction_mode=True) as pooled_url:
         address = urlsplit(pooled_url)
         url = address._replace(netloc=f"studio_webhooks@{address.netloc.rpartition('@')[2]}").geturl()
@@ -115,10 +113,9 @@ async def test_the_jump_is_as_far_as_asked_behind_a_transaction_pooler(database_
             await session.close()
         # The pooler now uses them in turn.
         await advance_in_database(url, 3_000_000)
-    studio_id = new_id()
-    await conn.execute("INSERT INTO webhooks.event_counters (studio_id) VALUES ($1)", studio_id)
-    assert await conn.fetchval("SELECT last_sequence FROM webhooks.event_counters") == 3_000_000
-    await conn.close()
+    async with connected(database_url) as conn:
+        await conn.execute("INSERT INTO webhooks.event_counters (studio_id) VALUES ($1)", new_id())
+        assert await conn.fetchval("SELECT last_sequence FROM webhooks.event_counters") == 3_000_000
 
 
 async def test_the_statement_runs_by_itself_as_in_psql(database_url: str) -> None:
@@ -126,16 +123,12 @@ async def test_the_statement_runs_by_itself_as_in_psql(database_url: str) -> Non
     said: list[str] = []
     async with open_studio_client(database_url) as client:
         await client.publish_some(1)
-        conn: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
-        conn.add_log_listener(lambda _, message: said.append(message.message))
-        try:
+        async with connected(database_url) as conn:
+            conn.add_log_listener(lambda _, message: said.append(message.message))
             await conn.execute(STATEMENT.read_text())
-        finally:
-            await conn.close()
         assert said == ["The sequences skip 1000000 numbers"]
         await client.publish_some(1)
-        shown = (await client.call("GET", "/events")).json()["data"]
-        assert [event["sequence"] for event in shown] == [1, 1_000_002]
+        assert await sequences(client) == [1, 1_000_002]
 
 
 async def test_the_role_of_a_service_may_not_advance(database_url: str) -> None:
@@ -176,12 +169,15 @@ async def numbers(receiver: Receiver, *, first: int = 0) -> set[Numbers]:
     return {(json.loads(got.body)["sequence"], got.sequence) for got in receiver.received[first:]}
 
 
-async def advance(database_url: str) -> dict[str, Any]:
+async def sequences(client: StudioClient) -> list[int]:
+    return [event["sequence"] for event in (await client.call("GET", "/events")).json()["data"]]
+
+
+async def advance(database_url: str) -> Any:
     """With no service running, and as the role that migrates."""
     words = ["services.cli.main", "sequences", "advance", "--offline", "--yes", "--json"]
-    out = await run(sys.executable, "-m", *words, environment={"STUDIO_DATABASE_URL": database_url})
-    response: dict[str, Any] = json.loads(out)
-    return response
+    environment = {"STUDIO_DATABASE_URL": database_url}
+    return json.loads(await run(sys.executable, "-m", *words, environment=environment))
 
 
 async def run(*command: str, stdin: bytes = b"", environment: dict[str, str] | None = None) -> bytes:

@@ -4,6 +4,7 @@ import asyncio
 from contextlib import suppress
 
 from shared.background import Loop, end_tasks, running
+from tests.harness.eventually import until
 
 
 async def test_a_loop_survives_a_bad_step_and_shows_its_age() -> None:
@@ -20,9 +21,8 @@ async def test_a_loop_survives_a_bad_step_and_shows_its_age() -> None:
         return False
 
     loop = Loop("test", sometimes, idle=0.01)
-    async with running([loop]), asyncio.timeout(10):
-        while steps < 5:
-            await asyncio.sleep(0.01)
+    async with running([loop]):
+        await until(lambda: steps >= 5, seconds=10)
     assert loop.failures == 0
     assert loop.problem() is None
 
@@ -30,9 +30,8 @@ async def test_a_loop_survives_a_bad_step_and_shows_its_age() -> None:
         raise ValueError("always")
 
     sick = Loop("sick", never, idle=0.01, stale_after=0.05)
-    async with running([sick]), asyncio.timeout(10):
-        while sick.problem() is None:
-            await asyncio.sleep(0.01)
+    async with running([sick]):
+        await until(lambda: sick.problem() is not None, seconds=10)
     assert "sick has not succeeded" in str(sick.problem())
 
 

@@ -13,22 +13,19 @@ EXAMPLE = {
     for name, value in secret["stringData"].items()
     if name.startswith("STUDIO_")
 }
+PLACEHOLDERS = [("STUDIO_CALLER_KEY", value) for value in ("changeme", "CHANGE_ME", "real,change-me")]
 
 
-@pytest.mark.parametrize("name", EXAMPLE)
-def test_an_example_that_was_applied_as_it_is_is_refused(name: str) -> None:
-    """It is in a public file; the message has the name of the setting only."""
-    with pytest.raises(SettingsProblem, match=f"^{name} still holds a placeholder"):
-        read_settings({name: EXAMPLE[name]})
+@pytest.mark.parametrize(("name", "value"), [*EXAMPLE.items(), *PLACEHOLDERS])
+def test_a_placeholder_is_refused_however_it_is_written(tmp_path: Path, name: str, value: str) -> None:
+    """As in the public example, in a file, and as the second of two values, which would still be accepted.
 
-
-@pytest.mark.parametrize("value", ["changeme", "CHANGE_ME", "real,change-me"])
-def test_a_placeholder_is_refused_however_it_is_written(tmp_path: Path, value: str) -> None:
-    """Also as the second of several values, which would still be accepted, and in a file."""
+    The message has the name of the setting only.
+    """
     file = tmp_path / "key"
     file.write_text(f"{value}\n")
-    for given in ({"STUDIO_CALLER_KEY": value}, {"STUDIO_CALLER_KEY_FILE": str(file)}):
-        with pytest.raises(SettingsProblem, match="STUDIO_CALLER_KEY") as refused:
+    for given in ({name: value}, {f"{name}_FILE": str(file)}):
+        with pytest.raises(SettingsProblem, match=f"^{name}(_FILE)? still holds a placeholder") as refused:
             read_settings(given)
         assert "real" not in str(refused.value)
 

@@ -1,5 +1,6 @@
 """The webhooks service on a real database, with the calls that its tests make."""
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -8,6 +9,7 @@ from unittest.mock import patch
 
 import httpx
 import structlog
+from aiohttp import web
 from structlog.testing import LogCapture
 
 from services.webhooks.app import open_service
@@ -25,6 +27,7 @@ from shared.wire import new_id
 from tests.harness.database_layout import urls_of_service
 from tests.harness.eventually import eventually, until
 from tests.harness.http import Reply
+from tests.harness.receiver import Received, Receiver
 from tests.harness.send_events import send_events
 
 T = TypeVar("T")
@@ -116,6 +119,18 @@ class StudioClient:
         """Of a statement with one row and one column."""
         [[value]] = await self.sql(text)
         return value
+
+
+def held(receiver: Receiver, status: int = 200) -> asyncio.Event:
+    """Its responses wait for the event."""
+    opened = asyncio.Event()
+
+    async def response(_: Received) -> web.StreamResponse:
+        await opened.wait()
+        return web.Response(status=status)
+
+    receiver.response = response
+    return opened
 
 
 def message_of(event: Event) -> Message:

@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from aiohttp import web
 from standardwebhooks import Webhook
 from structlog.testing import capture_logs
 
@@ -15,10 +14,11 @@ from services.webhooks.dispatcher.sender import Sender
 from services.webhooks.rules.retry import Breaker
 from services.webhooks.store.lanes import Lease
 from tests.harness.eventually import eventually
-from tests.harness.receiver import Received, Receiver
+from tests.harness.receiver import Receiver
 from tests.services.webhooks.studio_client import (
     StudioClient,
     change_applied,
+    held,
     hold_lanes,
     lane_is_free,
     open_studio_client,
@@ -28,28 +28,16 @@ from tests.services.webhooks.studio_client import (
 Change = Callable[[StudioClient, str], Awaitable[Any]]
 
 
-class Gate:
-    """Holds a receiver's responses, so that the lane has a full prefetch and a full window."""
-
-    def __init__(self, receiver: Receiver, status: int = 200) -> None:
-        self.opened = asyncio.Event()
-        self.receiver = receiver
-        self.status = status
-        receiver.response = self.response
-
-    async def response(self, _: Received) -> web.StreamResponse:
-        await self.opened.wait()
-        return web.Response(status=self.status)
-
-
-async def with_a_full_prefetch(client: StudioClient, receiver: Receiver) -> dict[str, Any]:
-    """Two attempts in flight, and many prefetched."""
-    endpoint = await client.endpoint(receiver.url)
+async def with_a_full_prefetch(
+    client: StudioClient, receiver: Receiver, status: int = 200
+) -> tuple[asyncio.Event, dict[str, Any]]:
+    """Two attempts in flight, a full window, whose responses wait for the event, and many prefetched."""
+    opened, endpoint = held(receiver, status), await client.endpoint(receiver.url)
     await hold_lanes(client)
     await client.publish_some(60)
     await client.sql("UPDATE lanes SET leased_until = NULL")
     await receiver.until_count(2)
-    return endpoint
+    return opened, endpoint
 
 
 async def disable(client: StudioClient, path: str) -> Any:
@@ -70,12 +58,11 @@ async def test_an_endpoint_that_is_switched_off_gets_nothing_that_was_prefetched
     client: StudioClient, receiver: Receiver, change: Change
 ) -> None:
     """Only attempts that were in flight arrive."""
-    gate = Gate(receiver)
-    endpoint = await with_a_full_prefetch(client, receiver)
+    opened, endpoint = await with_a_full_prefetch(client, receiver)
     path = f"/webhook-endpoints/{endpoint['id']}"
     async with change_applied(client):
         assert (await change(client, path)).status < 300
-    gate.opened.set()
+    opened.set()
     await eventually(lambda: lane_is_free(client))
     assert receiver.count == 2
     untouched = "SELECT count(*) FROM deliveries WHERE status = 'pending' AND attempt_count = 0"
@@ -86,13 +73,12 @@ async def test_a_change_made_on_another_replica_applies_too(
     client: StudioClient, database_url: str, receiver: Receiver
 ) -> None:
     """The replica that sends finds it by polling, even with a full prefetch."""
-    gate = Gate(receiver)
-    endpoint = await with_a_full_prefetch(client, receiver)
+    opened, endpoint = await with_a_full_prefetch(client, receiver)
     async with open_studio_client(database_url) as other:
         other.studio_id, other.client_id = client.studio_id, client.client_id
         async with change_applied(client):
             assert (await disable(other, f"/webhook-endpoints/{endpoint['id']}")).status == 200
-        gate.opened.set()
+        opened.set()
         await eventually(lambda: lane_is_free(client))
     assert receiver.count == 2
 
@@ -101,7 +87,7 @@ async def test_nothing_is_sent_with_settings_older_than_a_second(
     client: StudioClient, receiver: Receiver
 ) -> None:
     """If no wake-up comes, because polling is stuck, the lane reloads them by itself."""
-    gate = Gate(receiver)
+    opened = held(receiver)
     endpoint = await client.endpoint(receiver.url)
     token = await hold_lanes(client)
     await client.publish_some(60)
@@ -113,7 +99,7 @@ async def test_nothing_is_sent_with_settings_older_than_a_second(
         await receiver.until_count(2)
         await disable(client, f"/webhook-endpoints/{endpoint['id']}")
         await asyncio.sleep(TARGET_TTL)
-        gate.opened.set()
+        opened.set()
         await asyncio.wait_for(running, 10)
     assert receiver.count == 2
 
@@ -122,13 +108,12 @@ async def test_a_new_url_and_a_new_secret_apply_to_what_was_prefetched(
     client: StudioClient, receiver: Receiver, second_receiver: Receiver
 ) -> None:
     """Everything not yet started goes to the new URL, signed only with the new secret."""
-    gate = Gate(receiver)
-    endpoint = await with_a_full_prefetch(client, receiver)
+    opened, endpoint = await with_a_full_prefetch(client, receiver)
     path = f"/webhook-endpoints/{endpoint['id']}"
     async with change_applied(client):
         rotated = await client.call("POST", f"{path}/rotate-secret", {"overlap_seconds": 0})
         await client.call("PATCH", path, {"url": second_receiver.url})
-    gate.opened.set()
+    opened.set()
     got = await second_receiver.until_count(58)
     assert receiver.count == 2
     for one in got:
@@ -142,10 +127,9 @@ async def test_gone_stops_what_was_prefetched_and_is_logged_once(
     client: StudioClient, receiver: Receiver
 ) -> None:
     """A 410 stops the lane at once, however many responses say the same."""
-    gate = Gate(receiver, status=410)
-    endpoint = await with_a_full_prefetch(client, receiver)
+    opened, endpoint = await with_a_full_prefetch(client, receiver, status=410)
     with capture_logs() as lines:
-        gate.opened.set()
+        opened.set()
         await eventually(lambda: lane_is_free(client))
     assert receiver.count == 2
     assert [line["reason"] for line in lines if line["event"] == "endpoint_disabled"] == ["gone"]

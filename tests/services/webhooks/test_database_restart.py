@@ -64,14 +64,8 @@ async def test_a_restart_while_results_are_recorded_delays_the_endpoints_for_a_m
             await blocker.execute("BEGIN; SELECT * FROM webhooks.lanes FOR UPDATE")
             well.allowed.set()
             gone.allowed.set()
-
-            async def both_wait() -> bool:
-                [row] = await client.sql(
-                    "SELECT count(*) AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-                )
-                return bool(row["n"] == 2)
-
-            await eventually(both_wait)
+            both_wait = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' HAVING count(*) = 2"
+            await eventually(lambda: client.sql(both_wait))
             await asyncio.to_thread(server.stop)
             server = await asyncio.to_thread(EmbeddedPostgres.start, home, durable=False)
             began = time.perf_counter()

@@ -14,6 +14,7 @@ from services.webhooks.context import Webhooks
 from shared.events.bus import Message
 from tests.harness.eventually import eventually
 from tests.harness.receiver import Receiver
+from tests.harness.send_events import send_events
 from tests.services.webhooks.studio_client import StudioClient, hold_lanes, message_of
 from tests.services.webhooks.test_recovery import LONG_AGO, done
 
@@ -31,8 +32,9 @@ class _Cut(Exception):
     pass
 
 
-async def cut_after_the_first_stretch(client: StudioClient, message: Message) -> None:
-    """As by an end of the process: the event is logged, and the bus gets no reply."""
+async def cut_after_the_first_stretch(client: StudioClient) -> tuple[list[str], Message]:
+    """As by an end of the process: the event is logged, and the bus gets no reply. Endpoints and message."""
+    ids, message = await endpoints(client), message_of(client.event())
 
     async def cut(*_: object) -> None:
         raise _Cut
@@ -40,6 +42,7 @@ async def cut_after_the_first_stretch(client: StudioClient, message: Message) ->
     with pytest.MonkeyPatch.context() as patched, suppress(_Cut):
         patched.setattr(logging, "_finish_fan_out", cut)
         await log_events(client.context, [message])
+    return ids, message
 
 
 async def endpoints(client: StudioClient, count: int = ENDPOINTS) -> list[str]:
@@ -92,25 +95,26 @@ async def test_the_first_ones_are_sent_while_others_are_still_to_be_made(
 
 
 async def test_it_is_finished_before_the_next_event(client: StudioClient) -> None:
-    ids = await endpoints(client)
-    messages = [message_of(client.event()) for _ in range(2)]
-    await cut_after_the_first_stretch(client, messages[0])
-    await log_events(client.context, messages[1:])
-    assert await received(client, messages) == {id_: [0, 1] for id_ in ids}
+    ids, message = await cut_after_the_first_stretch(client)
+    next_message = message_of(client.event())
+    await log_events(client.context, [next_message])
+    assert await received(client, [message, next_message]) == {id_: [0, 1] for id_ in ids}
 
 
-async def test_two_that_log_the_same_share_the_work(client: StudioClient) -> None:
+async def test_those_that_log_the_same_share_the_work(client: StudioClient) -> None:
+    """The bus delivers at least once, also within one batch. The log stores an event once, without a gap."""
     ids = await endpoints(client)
-    message = message_of(client.event())
-    await asyncio.gather(*[log_events(client.context, [message]) for _ in range(3)])
-    assert await received(client, [message]) == {id_: [0] for id_ in ids}
+    message, next_message = (message_of(client.event()) for _ in range(2))
+    sent = [send_events(client.bus, [message] * copies) for copies in (3, 1, 1)]
+    await asyncio.gather(*sent, *(log_events(client.context, [message]) for _ in range(3)))
+    await send_events(client.bus, [message] * 3)
+    await log_events(client.context, [next_message])
+    assert await received(client, [message, next_message]) == {id_: [0, 1] for id_ in ids}
 
 
 async def test_a_fan_out_that_was_cut_is_finished_by_the_copy_of_its_event(client: StudioClient) -> None:
     """An endpoint that is made meanwhile gets nothing, and one that is disabled has it waiting."""
-    ids = await endpoints(client)
-    message = message_of(client.event())
-    await cut_after_the_first_stretch(client, message)
+    ids, message = await cut_after_the_first_stretch(client)
     assert len(await client.sql("SELECT FROM deliveries")) == STRETCH
     await endpoints(client, 1)
     await client.sql("UPDATE endpoints SET status = 'disabled' WHERE id = ANY ($1::uuid[])", ids)
@@ -120,9 +124,7 @@ async def test_a_fan_out_that_was_cut_is_finished_by_the_copy_of_its_event(clien
 
 async def test_a_recovery_waits_for_it(client: StudioClient) -> None:
     """It would make the delivery that the fan-out is about to make."""
-    ids = await endpoints(client)
-    message = message_of(client.event())
-    await cut_after_the_first_stretch(client, message)
+    ids, message = await cut_after_the_first_stretch(client)
     for id_ in ids:
         reply = await client.call("POST", f"/webhook-endpoints/{id_}/recover", {"since": LONG_AGO})
         assert reply.status == 202, reply.body
@@ -133,11 +135,9 @@ async def test_a_recovery_waits_for_it(client: StudioClient) -> None:
 
 
 async def test_it_ends_with_an_event_that_is_dropped(client: StudioClient) -> None:
-    ids = await endpoints(client)
-    messages = [message_of(client.event()) for _ in range(2)]
-    await cut_after_the_first_stretch(client, messages[0])
+    ids, _ = await cut_after_the_first_stretch(client)
     assert await prune_events(client.context, client.operator, 1) == 1
-    await log_events(client.context, messages[1:])
+    await log_events(client.context, [message_of(client.event())])
     rows = await client.sql("SELECT endpoint_id FROM deliveries")
     assert sorted(row["endpoint_id"] for row in rows) == sorted(ids)
     assert await client.sql("SELECT FROM fan_outs") == []

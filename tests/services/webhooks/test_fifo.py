@@ -5,15 +5,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from aiohttp import web
 
 from services.webhooks.store import attempts
 from shared.wire import now
 from tests.harness.eventually import eventually
-from tests.harness.receiver import Received, Receiver, answering
+from tests.harness.receiver import Receiver, answering
 from tests.services.webhooks.studio_client import (
     StudioClient,
     change_applied,
+    held,
     hold_lanes,
     lane_is_free,
     statuses,
@@ -82,11 +82,8 @@ async def test_nothing_overtakes_a_retry_that_is_not_due(client: StudioClient, r
         "UPDATE deliveries SET step = 1, next_attempt_at = now() + interval '1 h' WHERE sequence = 1"
     )
     await send(client)
-
-    async def waits() -> bool:
-        return bool(await client.sql("SELECT 1 FROM lanes WHERE token IS NULL AND due_at < 'infinity'"))
-
-    await eventually(waits)
+    waits = "SELECT 1 FROM lanes WHERE token IS NULL AND due_at < 'infinity'"
+    await eventually(lambda: client.sql(waits))
     assert receiver.count == 0
     await client.sql("UPDATE deliveries SET next_attempt_at = now() WHERE sequence = 1")
     await client.sql("UPDATE lanes SET due_at = now()")
@@ -98,17 +95,10 @@ async def test_a_delivery_that_is_retried_goes_before_what_was_loaded(
     client: StudioClient, receiver: Receiver
 ) -> None:
     """In order of `sequence` also then: what waits has a higher one."""
-    answered = asyncio.Event()
-    receiver.response = answering(200)
     endpoint = await backlog(client, receiver, 1)
     await send(client)
     [first] = await client.until_deliveries(endpoint, lambda found: statuses(found) == ["succeeded"])
-
-    async def wait(got: Received) -> web.Response:
-        await answered.wait()
-        return web.Response()
-
-    receiver.response = wait
+    answered = held(receiver)
     await eventually(lambda: lane_is_free(client))  # else its owner goes on with what comes
     await hold_lanes(client)
     await client.publish_some(9)

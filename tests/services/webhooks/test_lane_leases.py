@@ -142,12 +142,8 @@ async def test_a_lease_lasts_for_seconds_and_is_renewed(
         left = "SELECT leased_until, leased_until < now() + interval '12 s' AS short, token::text FROM lanes"
         [first] = await client.sql(left)
         assert first["short"]
-
-        async def renewed() -> bool:
-            [lane] = await client.sql(left)
-            return bool(lane["leased_until"] > first["leased_until"] and lane["token"] == first["token"])
-
-        await eventually(renewed)
+        renewed = "SELECT 1 FROM lanes WHERE leased_until > $1 AND token = $2"
+        await eventually(lambda: client.sql(renewed, first["leased_until"], first["token"]))
 
 
 async def test_a_dispatcher_whose_clock_is_an_hour_ahead_writes_times_of_the_database(

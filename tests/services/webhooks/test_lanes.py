@@ -86,11 +86,8 @@ async def test_a_breaker_opens_and_its_pause_costs_no_attempts(database_url: str
     async with open_studio_client(database_url, webhook_retry_schedule=(30.0, 30.0)) as client:
         endpoint = await client.endpoint(receiver.url)
         await client.publish_some(40)
-
-        async def paused() -> bool:
-            return bool(await client.sql("SELECT 1 FROM lanes WHERE paused_until > now() + interval '20 s'"))
-
-        await eventually(paused)
+        paused = "SELECT 1 FROM lanes WHERE paused_until > now() + interval '20 s'"
+        await eventually(lambda: client.sql(paused))
         found = await client.deliveries(endpoint["id"])
         assert 5 <= receiver.count <= 8
         assert sum(d["attempt_count"] for d in found) == receiver.count
@@ -125,11 +122,8 @@ async def test_two_replicas_share_the_work_and_send_nothing_twice(
             await one.endpoint(receiver.url)
         await asyncio.gather(one.publish_some(15), two.publish_some(15))
         await receiver.until_count(180)
-
-        async def all_done() -> bool:
-            return not await one.sql("SELECT 1 FROM deliveries WHERE status <> 'succeeded'")
-
-        await eventually(all_done)
+        all_done = "SELECT 1 FROM deliveries HAVING bool_and(status = 'succeeded')"
+        await eventually(lambda: one.sql(all_done))
         assert receiver.count == 180
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from datetime import timedelta
-from typing import Any
 
 import asyncpg
 import pytest
@@ -26,6 +25,7 @@ from tests.harness.compressed_days import (
     log_of_the_past,
     sequences_of,
 )
+from tests.harness.databases import connected
 from tests.services.webhooks.studio_client import StudioClient, message_of
 
 DAYS, EVENTS = 50, 4
@@ -114,17 +114,14 @@ async def test_an_expired_week_that_is_being_read_is_dropped_later(database_url:
     studio_id = new_id()
     async with log_of_the_past(database_url, 45) as (service, first):
         await live_day(service, first, [studio_id], EVENTS)
-        reader: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
-        reading = reader.transaction()
-        await reading.start()
-        await reader.execute("SELECT count(*) FROM webhooks.events")
-        await keep_weeks(service, now())
-        oldest = f"events_{start_of_week(first):%Y%m%d}"
-        assert oldest in await partitions(service, "events")
-        async with service.db.transaction() as conn:
-            assert len(await add_to_log(conn, envelopes_of_day(start_of_week(now()), [studio_id], 1))) == 1
-        await reading.rollback()
-        await reader.close()
+        async with connected(database_url) as reader, reader.transaction():
+            await reader.execute("SELECT count(*) FROM webhooks.events")
+            await keep_weeks(service, now())
+            oldest = f"events_{start_of_week(first):%Y%m%d}"
+            assert oldest in await partitions(service, "events")
+            young = envelopes_of_day(start_of_week(now()), [studio_id], 1)
+            async with service.db.transaction() as conn:
+                assert len(await add_to_log(conn, young)) == 1
         await asyncio.gather(*(keep_weeks(service, now()) for _ in range(3)))
         await keep_weeks(service, now())
         assert oldest not in await partitions(service, "events")
@@ -160,12 +157,11 @@ async def test_after_a_break_of_two_months_there_is_a_week_for_today(
     """All weeks are expired, or none is left. The first event is logged, and what is expired goes."""
     async with log_of_the_past(database_url, 60) as (service, first):
         await keep_weeks(service, first)
-        admin: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
-        for table in ("events", "deliveries"):
-            for name in await partitions(service, table):
-                if no_week_is_left or name >= f"{table}_{start_of_week(now()):%Y%m%d}":
-                    await admin.execute(f"DROP TABLE webhooks.{name}")
-        await admin.close()
+        async with connected(database_url) as admin:
+            for table in ("events", "deliveries"):
+                for name in await partitions(service, table):
+                    if no_week_is_left or name >= f"{table}_{start_of_week(now()):%Y%m%d}":
+                        await admin.execute(f"DROP TABLE webhooks.{name}")
         event = event_of(new_id())
         await log_events(service, [message_of(event)])
         assert await stored(service, event) == 1
@@ -182,11 +178,9 @@ async def test_replicas_that_add_a_week_at_once_add_it_once_at_midnight_in_utc(d
     async with log_of_the_past(database_url, 40) as (service, first):
 
         async def add() -> None:
-            conn: asyncpg.Connection[Any] = await asyncpg.connect(
-                database_url, server_settings={"timezone": "Pacific/Auckland"}
-            )
-            await conn.execute("SELECT webhooks.add_log_week($1)", first)
-            await conn.close()
+            async with connected(database_url) as conn:
+                await conn.execute("SET timezone = 'Pacific/Auckland'")
+                await conn.execute("SELECT webhooks.add_log_week($1)", first)
 
         await asyncio.gather(*(add() for _ in range(4)))
         week = start_of_week(first)
@@ -216,13 +210,9 @@ async def test_events_of_a_week_that_cannot_be_made_are_held_and_not_parked(data
     """They are not the cause. The next try makes the week."""
     async with log_of_the_past(database_url, 1) as (service, _):
         event = event_of(new_id(), days_ago=20)
-        other: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
-        making = other.transaction()
-        await making.start()
-        await other.execute("SELECT pg_advisory_xact_lock(hashtextextended('webhooks log weeks', 0))")
-        with pytest.raises(Unavailable):
-            await log_events(service, [message_of(event)])
-        await making.rollback()
-        await other.close()
+        async with connected(database_url) as other, other.transaction():
+            await other.execute("SELECT pg_advisory_xact_lock(hashtextextended('webhooks log weeks', 0))")
+            with pytest.raises(Unavailable):
+                await log_events(service, [message_of(event)])
         await log_events(service, [message_of(event)])
         assert await stored(service, event) == 1

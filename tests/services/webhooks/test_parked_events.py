@@ -12,12 +12,13 @@ from services.webhooks.store import parked
 from shared.events.bus import EVENT_LOG, NEW_MEMBERS, Message, Poison, Queue
 from shared.events.bus.memory import MemoryBus
 from shared.events.envelope import render
-from shared.events.event import Event, EventResource
+from shared.events.event import Event
 from shared.events.kinds import MemberCreated
 from shared.wire import new_id
 from tests.harness.eventually import eventually
 from tests.harness.send_events import send_events
 from tests.services.webhooks.studio_client import StudioClient, message_of, open_studio_client
+from tests.services.webhooks.test_erasure import event_about
 
 PARKED = "SELECT event_id FROM parked_events WHERE queue = $1"
 
@@ -53,8 +54,7 @@ async def client(database_url: str, forms: Forms) -> AsyncIterator[StudioClient]
 
 
 def member_event(client: StudioClient, member_id: str) -> Event:
-    data = {"id": member_id, "object": "member", "email": "ada@love.example"}
-    return client.event(MemberCreated, resource=EventResource("member", member_id, 1), data=data)
+    return event_about(client, MemberCreated, member_id, email="ada@love.example")
 
 
 def unknown_kind(event: Event) -> Message:
@@ -149,11 +149,7 @@ async def test_an_event_that_forms_refuses_is_parked_by_the_log_until_forms_take
     forms.broken = False
     assert await requeue(client, NEW_MEMBERS, [new_id()]) == 0
     assert await requeue(client, NEW_MEMBERS, [event.id]) == 1
-
-    async def is_sent() -> bool:
-        return not await client.sql("SELECT 1 FROM outbox")
-
-    await eventually(is_sent)
+    await eventually(lambda: client.sql("SELECT 1 FROM outbox HAVING count(*) = 0"))
     assert forms.handled == [event.id]
     assert await counted(client, NEW_MEMBERS) == 0
     assert await requeue(client, NEW_MEMBERS) == 0

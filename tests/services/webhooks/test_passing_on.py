@@ -7,6 +7,7 @@ from services.webhooks.store import lanes
 from services.webhooks.store.attempts import Claimed
 from services.webhooks.store.event_log import StoredEvent
 from shared.events.envelope import read_envelope
+from tests.harness.eventually import eventually
 from tests.harness.receiver import Receiver, hang
 from tests.services.webhooks.studio_client import StudioClient, message_of
 
@@ -44,9 +45,7 @@ async def test_a_lane_that_was_passed_on_notices_a_change_that_was_committed_mea
         await conn.execute("UPDATE endpoints SET url = $2 WHERE id = $1", endpoint_id, f"{HOOK}new")
         await lanes.changed(conn, endpoint_id)
         claiming = asyncio.create_task(claimed_by_log(client, endpoint_id, 1))
-        async with asyncio.timeout(30):
-            while not await client.sql("SELECT FROM pg_locks WHERE NOT granted"):
-                await asyncio.sleep(0.01)
+        await eventually(lambda: client.sql("SELECT FROM pg_locks WHERE NOT granted"))
     [claimed] = await claiming
     assert claimed.first.target.url == HOOK, "control: it is the old one"
     async with client.context.db.connection() as conn:

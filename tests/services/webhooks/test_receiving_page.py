@@ -17,6 +17,7 @@ from aiohttp import web
 
 from services.webhooks.rules.signing import new_secret, signature, signing_key
 from shared.servers.ports import free_port
+from tests.clients.python.scripted_server import serving
 from tests.harness.eventually import eventually
 from tests.harness.receiver import Receiver
 from tests.services.webhooks.studio_client import StudioClient, statuses
@@ -116,19 +117,13 @@ async def test_the_poller_on_the_page_reads_every_event_once(
     await client.publish_some(5)
 
     async def page(request: web.Request) -> web.StreamResponse:
+        assert request.path == "/partner/v1/events"
         after = int(request.query["after_sequence"])
         reply = await client.call("GET", "/events", after_sequence=after, limit=2)
         return web.Response(body=reply.body, content_type="application/json")
 
-    app = web.Application()
-    app.router.add_get("/partner/v1/events", page)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    base = f"http://127.0.0.1:{runner.addresses[0][1]}/partner/v1"
     poller = [sys.executable, "-c", programs("python")[1]]
-    out = await output_of(poller, tmp_path, BASE_URL=base, SERVICE_KEY="any")
-    await runner.cleanup()
+    async with serving(page) as base:
+        out = await output_of(poller, tmp_path, BASE_URL=base, SERVICE_KEY="any")
     shown = json.loads((await client.call("GET", "/events")).body)["data"]
     assert [line.split()[2] for line in out.splitlines()] == [event["id"] for event in shown]

@@ -171,12 +171,11 @@ async def test_a_write_whose_connection_is_lost_has_an_unknown_outcome(
 
     async def write() -> None:
         async with db.single_write() as conn:
-            await pids.put(await conn.fetchval("SELECT pg_backend_pid()"))
+            await pids.put(await pid(conn))
             await conn.execute("SELECT pg_sleep(30)")
 
     writing = asyncio.create_task(write())
-    async with connected(database_url) as conn:
-        await conn.execute("SELECT pg_terminate_backend($1)", await pids.get())
+    await end(database_url, await pids.get())
     with pytest.raises(UpstreamTimeout):
         await writing
     assert db.write_problem() is not None

@@ -15,17 +15,14 @@ def refused_with(states: list[str]) -> list[BaseException]:
     return [asyncpg.PostgresError.new({"C": state, "M": "refused"}) for state in states]
 
 
-def test_what_may_work_later_counts() -> None:
-    """Full, restarting, read-only, out of memory or of connections, or a host that cannot be reached."""
+def test_what_may_work_later_counts_and_a_statement_or_value_that_is_at_fault_does_not() -> None:
+    """Full, restarting, read-only, out of memory or of connections, or a host that cannot be reached.
+
+    A retry of the others would fail in the same way, so they are never held or answered as 503. asyncpg's
+    DataError is an InterfaceError, like a lost connection.
+    """
     out_of_reach = [socket.gaierror(-2, "Name or service not known"), ConnectionResetError(), TimeoutError()]
     for problem in (*refused_with(CANNOT_SERVE), *out_of_reach):
         assert is_unavailable(problem), repr(problem)
-
-
-def test_a_statement_or_value_that_is_at_fault_does_not_count() -> None:
-    """A retry would fail in the same way, so they are never held or answered as 503.
-
-    asyncpg's DataError is an InterfaceError, like a lost connection.
-    """
     for problem in (*refused_with(AT_FAULT), asyncpg.DataError("invalid input for query argument $1")):
         assert not is_unavailable(problem), repr(problem)

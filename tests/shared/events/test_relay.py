@@ -2,20 +2,19 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
-import asyncpg
 import pytest
 
 from shared.background import Loop, running
 from shared.db.database import Database
 from shared.events import relay as relay_module
 from shared.events.bus import Reply, Stored
-from shared.events.event import Event
-from shared.events.outbox import PARTITIONS, add_events, partition_of
+from shared.events.outbox import PARTITIONS, partition_of
 from shared.events.relay import Relay
 from shared.events.session import WINDOW
 from shared.wire import new_id
+from tests.harness.databases import connected
+from tests.harness.eventually import until
 from tests.shared.events.staged_bus import STUDIO, StagedBus, event, left, relay, until_idle, versions, write
 
 
@@ -35,12 +34,18 @@ async def one(db: Database, bus: StagedBus) -> AsyncIterator[Relay]:
 async def test_a_row_stays_until_the_reply_and_is_deleted_by_it(
     db: Database, bus: StagedBus, one: Relay
 ) -> None:
-    """What was sent is not sent again, and a reply deletes what it names and nothing else."""
+    """What was sent is not sent again, and a reply deletes what it names and nothing else.
+
+    In a restored database a row's id may be another event's.
+    """
     await write(db, versions(5))
     await until_idle(one)
     await until_idle(one)
     [batch] = bus.batches
     assert len(batch.messages) == 5 and (await left(db)).waiting == 5
+    bus.say(Reply(batch.partition, batch.session, [Stored(batch.messages[0].row_id, new_id())]))
+    await one.step()
+    assert (await left(db)).waiting == 5
     bus.say(Reply(batch.partition, batch.session, [Stored(m.row_id, m.id) for m in batch.messages[:2]]))
     await one.step()
     assert (await left(db)).waiting == 3
@@ -48,16 +53,6 @@ async def test_a_row_stays_until_the_reply_and_is_deleted_by_it(
     await one.step()
     assert (await left(db)).waiting == 0
     assert len(bus.batches) == 1
-
-
-async def test_a_reply_for_another_event_deletes_nothing(db: Database, bus: StagedBus, one: Relay) -> None:
-    """In a restored database a row's id may be another event's."""
-    await write(db, versions(1))
-    await until_idle(one)
-    [batch] = bus.batches
-    bus.say(Reply(batch.partition, batch.session, [Stored(batch.messages[0].row_id, new_id())]))
-    await one.step()
-    assert (await left(db)).waiting == 1
 
 
 async def _start_over(bus: StagedBus) -> None:
@@ -115,8 +110,7 @@ async def test_without_a_reply_only_the_oldest_batch_is_sent_again(db: Database)
         await until_idle(one)
     async with asyncio.timeout(20):
         async with running([Loop("relay", one.step, idle=0.02)]):
-            while len(bus.batches) < 5:
-                await asyncio.sleep(0.01)
+            await until(lambda: len(bus.batches) >= 5)
         assert [batch.number for batch in bus.batches[:5]] == [1, 2, 3, 1, 1]
         copies = len(bus.batches)
         while not any(batch.number == 1 for batch in bus.batches[copies:]):
@@ -170,54 +164,23 @@ async def test_a_studios_backlog_does_not_hold_the_others_of_its_partition(
     assert len(set(bus.ids)) == len(bus.ids) == WINDOW * 8 + 1
 
 
-@asynccontextmanager
-async def held_open(database_url: str, one: Event) -> AsyncIterator[None]:
-    """A transaction that has its row and commits at the end of the block."""
-    conn = await asyncpg.connect(database_url, server_settings={"search_path": "bookings"})
-    try:
-        async with conn.transaction():
-            await add_events(conn, [one])
-            yield
-    finally:
-        await conn.close()
-
-
-async def test_a_row_that_commits_late_is_sent(
-    db: Database, bus: StagedBus, one: Relay, database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Ids are not in the order of the commits: the floor stays below an id whose transaction is running."""
-    monkeypatch.setattr(relay_module, "BOUND_SECONDS", 0.0)
-    bus.prompt = True
-    late = event(new_id(), 1)
-    await until_idle(one)
-    async with held_open(database_url, late):
-        for _ in range(20):
-            await write(db, [event(new_id(), 1)])
-            await until_idle(one)
-        assert len(bus.ids) == 20
-    await until_idle(one)
-    assert bus.ids[-1] == late.id
-
-
 async def test_deleted_rows_that_an_old_snapshot_keeps_are_not_read_again(
     db: Database, bus: StagedBus, one: Relay, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A `pg_dump` keeps every deleted row in the index. The floor rises over them."""
     monkeypatch.setattr(relay_module, "BOUND_SECONDS", 0.0)
-    snapshot = await asyncpg.connect(database_url)
-    await snapshot.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
-    await snapshot.fetchval("SELECT 1")
     bus.prompt = True
-    for _ in range(10):
-        await write(db, versions(WINDOW))
-        await until_idle(one)
-    for _ in range(5):
-        await until_idle(one)
-    session = one._sessions[partition_of(STUDIO)]
-    async with db.connection() as conn:
-        last = await conn.fetchval("SELECT pg_sequence_last_value('outbox_id_seq')")
-    assert session.streams[0].floor == last
-    await snapshot.close()
+    async with connected(database_url) as snapshot, snapshot.transaction(isolation="repeatable_read"):
+        await snapshot.fetchval("SELECT 1")
+        for _ in range(10):
+            await write(db, versions(WINDOW))
+            await until_idle(one)
+        for _ in range(5):
+            await until_idle(one)
+        session = one._sessions[partition_of(STUDIO)]
+        async with db.connection() as conn:
+            last = await conn.fetchval("SELECT pg_sequence_last_value('outbox_id_seq')")
+        assert session.streams[0].floor == last
 
 
 async def test_a_backlog_is_counted_with_its_age(db: Database) -> None:
@@ -241,20 +204,18 @@ async def test_a_relay_that_cannot_reach_the_bus_leaves_its_partitions_to_anothe
     relays = [relay(db, bus) for bus in buses]
     loops = [Loop(f"relay-{number}", one.step, idle=0.05) for number, one in enumerate(relays)]
 
-    async def shared() -> None:
-        while not all(0 < len(one.leases.held) < PARTITIONS for one in relays):
-            await asyncio.sleep(0.05)
+    def shared() -> bool:
+        return all(0 < len(one.leases.held) < PARTITIONS for one in relays)
 
     async with running(loops), asyncio.timeout(90):
-        await shared()
+        await until(shared)
         buses[0].is_away = True
         buses[0].links[-1].is_lost = True
         events = [event(new_id(), 1, studio_id=new_id()) for _ in range(40)]
         await write(db, events)
-        while {one.id for one in events} - set(buses[1].ids):
-            await asyncio.sleep(0.05)
+        await until(lambda: {one.id for one in events} <= set(buses[1].ids))
         assert not relays[0].leases.held
         buses[0].is_away = False
-        await shared()
+        await until(shared)
     for one in relays:
         await one.stop()

@@ -10,7 +10,7 @@ import pytest
 from shared.http.http1 import MOST_HEADERS, MOST_UNTAKEN, PIECE, Connection
 from shared.http.server import Address, Listener, listening
 from shared.servers.ports import free_port
-from tests.harness.eventually import eventually
+from tests.harness.eventually import until
 from tests.harness.raw_http import RawConnection, connect
 
 CHUNKS = b"2\r\nab\r\n3;x=y\r\ncde\r\n0\r\nT: u\r\n\r\n"
@@ -203,8 +203,9 @@ async def test_a_body_that_nobody_takes_is_left_with_its_sender(client: RawConne
             await client.write(b"x" * 2**20)
 
     sending = asyncio.create_task(send())
-    connection = (await eventually(lambda: _first(app)))["studio.connection"]
-    await eventually(lambda: _is_paused(connection))
+    await until(lambda: bool(app.scopes))
+    connection = app.scopes[0]["studio.connection"]
+    await until(lambda: bool(connection._paused))
     assert connection._running.untaken + len(connection._unparsed) < MOST_UNTAKEN + 2**20
     app.let_go.set()
     await sending
@@ -214,14 +215,6 @@ async def test_a_body_that_nobody_takes_is_left_with_its_sender(client: RawConne
     assert sum(map(len, app.taken)) == size
 
 
-async def _first(app: Echo) -> dict[str, Any] | None:
-    return app.scopes[0] if app.scopes else None
-
-
-async def _is_paused(connection: Any) -> bool:
-    return bool(connection._paused)
-
-
 async def test_trailers_and_extensions_of_chunks_are_limited_like_a_head(client: RawConnection) -> None:
     """The parser joins them piece by piece: 24 MB took 14 seconds."""
     await client.write(ask("POST / HTTP/1.1", "Transfer-Encoding: chunked") + b"0\r\nT: ")
@@ -229,11 +222,7 @@ async def test_trailers_and_extensions_of_chunks_are_limited_like_a_head(client:
         for _ in range(24 * 16):
             await client.write(b"a" * 65536)
     assert (await client.response()).startswith((b"HTTP/1.1 200", b""))
-    await eventually(lambda: _is_closed(client))
-
-
-async def _is_closed(client: RawConnection) -> bool:
-    return client.is_closed
+    await until(lambda: client.is_closed)
 
 
 async def test_a_response_that_is_too_short_ends_the_connection(client: RawConnection) -> None:

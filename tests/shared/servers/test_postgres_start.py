@@ -89,16 +89,30 @@ def lifeline_of(pid: int) -> list[int]:
     return [shell, *(int(child) for child in children if int(child) != pid)]
 
 
-async def test_the_server_ends_with_a_killed_owner_and_nothing_is_lost(home: Path) -> None:
-    """Even SIGKILL of the run leaves no server behind."""
+IN_PROC = pytest.mark.skipif(
+    not Path("/proc/self").exists(), reason="finds the lifeline's processes in /proc"
+)
+
+
+@pytest.mark.parametrize("orphaned", [False, pytest.param(True, marks=IN_PROC)])
+async def test_the_server_of_a_killed_owner_keeps_nothing_locked_nor_loses_any(
+    home: Path, orphaned: bool
+) -> None:
+    """Even SIGKILL of the run leaves no server behind. One that outlived it, lifeline and all, is stopped."""
     owner, url, data = started_owner(home)
     await write(url, "committed")
     pid = recorded_pid(data / "postmaster.pid")
     assert pid is not None and serves(pid, data)
+    for helper in lifeline_of(pid) if orphaned else ():
+        os.kill(helper, signal.SIGKILL)
     owner.kill()
     owner.wait()
-    wait_until(lambda: not serves(pid, data))
+    if orphaned:
+        assert serves(pid, data)
+    else:
+        wait_until(lambda: not serves(pid, data))
     with EmbeddedPostgres.start(home) as server:
+        assert not serves(pid, data)
         assert await read(server.url) == ["committed"]
 
 
@@ -112,23 +126,6 @@ async def test_a_killed_server_recovers(home: Path) -> None:
         wait_until(lambda: not server.alive)
     with EmbeddedPostgres.start(home) as again:
         assert await read(again.url) == ["committed"]
-
-
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="finds the lifeline's processes in /proc")
-async def test_an_orphan_is_stopped_before_the_next_start(home: Path) -> None:
-    """A server that outlived its run, lifeline and all, does not keep its data locked, nor lose any."""
-    owner, url, data = started_owner(home)
-    await write(url, "committed")
-    pid = recorded_pid(data / "postmaster.pid")
-    assert pid is not None
-    for helper in lifeline_of(pid):
-        os.kill(helper, signal.SIGKILL)
-    owner.kill()
-    owner.wait()
-    assert serves(pid, data)
-    with EmbeddedPostgres.start(home) as server:
-        assert not serves(pid, data)
-        assert await read(server.url) == ["committed"]
 
 
 def test_a_recorded_pid_that_another_process_now_has_is_ignored(home: Path) -> None:

@@ -38,21 +38,20 @@ async def test_a_sessions_batches_are_stored_in_order_and_replied_to() -> None:
 
 
 async def test_after_a_gap_nothing_of_the_session_is_stored() -> None:
-    """The batch that is missing holds events that come before these. Other sessions go on."""
+    """The batch that is missing holds events that come before these. Other sessions go on.
+
+    One that is not known starts over: if the receiver was started anew, what came before may be lost.
+    """
     log = Log()
     intake = Intake(EVENT_LOG, log)
     await intake.take([batch(1, "a")])
-    replies = await intake.take([batch(3, "c"), batch(4, "d"), batch(1, "x", session="t")])
+    others = [batch(1, "x", session="t"), batch(7, "y", session="u")]
+    replies = await intake.take([batch(3, "c"), batch(4, "d"), *others])
     assert log.stored == ["a", "x"]
-    assert [reply.start_over for reply in replies] == [True, True, False]
+    assert [reply.start_over for reply in replies] == [True, True, False, True]
+    assert [len(reply.stored) for reply in replies] == [0, 0, 1, 0]
     [reply] = await intake.take([batch(2, "b")])
     assert not reply.start_over, "the missing one itself may still come"
-
-
-async def test_a_session_that_is_not_known_starts_over() -> None:
-    """The receiver was started anew: what came before may be lost."""
-    [reply] = await Intake(EVENT_LOG, Log()).take([batch(7, "a")])
-    assert reply.start_over and not reply.stored
 
 
 async def test_what_could_not_be_stored_is_no_part_of_a_session() -> None:
