@@ -25,6 +25,7 @@ PART = (
     "tests/shared/db",
     "tests/services/bookings",
     "tests/services/webhooks/test_event_log.py",
+    "tests/services/webhooks/test_fan_outs.py",
     "tests/services/webhooks/test_lane_leases.py",
     "tests/services/webhooks/test_log_weeks.py",
     "tests/services/gateway/test_key_cache.py",
